@@ -1,0 +1,23 @@
+// Subcommands: one file each, no logic of their own.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "common/error.h"
+
+namespace fullband {
+
+// Adds a subcommand to `app`. When the command line has been read and names it, `*action` is set to what to do; the
+// action returns the exit code and may throw Error.
+using Action = std::function<ExitCode()>;
+
+void AddRun(CLI::App& app, Action* action);
+void AddReport(CLI::App& app, Action* action);
+void AddDecode(CLI::App& app, Action* action);
+void AddScore(CLI::App& app, Action* action);
+void AddTokenize(CLI::App& app, Action* action);
+void AddInspect(CLI::App& app, Action* action);
+void AddSuites(CLI::App& app, Action* action);
+
+}  // namespace fullband

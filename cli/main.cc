@@ -1,0 +1,90 @@
+// `fullband`: reads the command line and hands over to one subcommand.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "common/names.h"
+#include "common/paths.h"
+
+namespace fullband {
+namespace {
+
+int Fail(const Error& error) {
+  fmt::print(stderr, "fullband: {}\n", error.what());
+  return static_cast<int>(error.code());
+}
+
+// The subcommand that the line is about, to look for near option names in.
+CLI::App& Named(CLI::App& app, int argc, char** argv) {
+  for (int i = 1; i < argc; ++i)
+    if (CLI::App* found = app.get_subcommand_no_throw(argv[i])) return *found;
+  return app;
+}
+
+std::vector<std::string> OptionNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+// CLI11 knows what is wrong, not what was meant: an unknown word gets near names.
+Error Explain(CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  CLI::App& named = Named(app, argc, argv);
+  const std::string help = "see fullband " + (&named == &app ? "" : named.get_name() + " ") + "--help";
+  for (int i = 1; i < argc; ++i) {
+    std::string word = argv[i];
+    word = word.substr(0, word.find('='));
+    if (&named == &app && word.rfind("-", 0) != 0) {
+      std::vector<std::string> commands;
+      for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
+      return UsageError(word, "is not a command", DidYouMean(word, commands));
+    }
+    if (word.rfind("--", 0) != 0 || named.get_option_no_throw(word)) continue;
+    const std::vector<std::string> near = NearNames(word, OptionNames(named));
+    return UsageError(word, "is not an option here", near.empty() ? help : DidYouMean(word, near));
+  }
+  return UsageError(&named == &app ? "command line" : named.get_name(), error.what(), help);
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app{"Evaluates Full-bandwidth Transformers: standard and latent decoding on the same weights.", "fullband"};
+  app.set_version_flag("--version", "fullband " + Version());
+  app.require_subcommand(1);
+  Action action;
+  AddRun(app, &action);
+  AddReport(app, &action);
+  AddDecode(app, &action);
+  AddScore(app, &action);
+  AddTokenize(app, &action);
+  AddInspect(app, &action);
+  AddSuites(app, &action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& done) {  // --help, --version
+    return app.exit(done);
+  } catch (const CLI::ParseError& error) {
+    return Fail(Explain(app, error, argc, argv));
+  }
+  return static_cast<int>(action());
+}
+
+}  // namespace
+}  // namespace fullband
+
+int main(int argc, char** argv) {
+  try {
+    return fullband::Main(argc, argv);
+  } catch (const fullband::Error& error) {
+    return fullband::Fail(error);
+  } catch (const std::bad_alloc&) {
+    return fullband::Fail(fullband::Error("memory", "ran out", "use a smaller --batch or a smaller model"));
+  } catch (const std::exception& error) {
+    return fullband::Fail(fullband::Error("internal error", error.what(), "please report it"));
+  }
+}

@@ -1,0 +1,55 @@
+// What a compute backend provides: it owns what is big (weights, key/value pages, states) and runs whole steps.
+// It decides nothing: which sequence gets which page, slot or row is the scheduler's.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/checkpoint/model.h"
+#include "engine/compute/step.h"
+
+namespace fullband {
+
+struct BackendInfo {
+  std::string device;    // "cpu"
+  std::string target;    // dispatch target, e.g. "AVX2", "AVX3"
+  std::string numerics;  // version of the arithmetic: raised whenever results may change
+  int page_size = 0;     // positions a page
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual const BackendInfo& info() const = 0;
+  virtual const ModelConfig& config() const = 0;
+
+  // Makes room for pages 0 .. page_count - 1 and state slots 0 .. state_count - 1; keeps what they hold.
+  // Throws Error where memory does not suffice.
+  virtual void Reserve(int page_count, int state_count) = 0;
+
+  // Bytes that one page and one state slot take, to plan memory with.
+  virtual int64_t page_bytes() const = 0;
+  virtual int64_t state_bytes() const = 0;
+
+  // Runs a step. A row's result depends on its own sequence alone, bit for bit: not on the other rows of the step,
+  // on how positions are cut into spans and steps, or on the number of threads.
+  virtual void Run(const Step& step, StepResult* result) = 0;
+
+  // The top-layer state [D] kept in a slot: for tests and diagnostics.
+  virtual std::vector<float> ReadState(int slot) const = 0;
+};
+
+struct CpuOptions {
+  int threads = 0;     // 0: as many as the process may use
+  std::string target;  // a Highway target to pin, e.g. "AVX2"; empty: the best this machine has
+};
+
+// Throws Error where the named target does not exist here.
+std::unique_ptr<Backend> MakeCpuBackend(std::shared_ptr<const Model> model, const CpuOptions& options);
+
+// Names that CpuOptions::target may take on this machine, best first.
+std::vector<std::string> CpuTargets();
+
+}  // namespace fullband

@@ -1,0 +1,39 @@
+// Graders: a completion and a reference answer in, a verdict out. Pure functions behind one small table.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fullband {
+
+enum class Outcome { kCorrect, kIncorrect, kNoAnswer, kTimeout, kFault };
+const char* OutcomeName(Outcome outcome);  // "correct", "incorrect", "no_answer", "timeout", "fault"
+
+struct Verdict {
+  Outcome outcome = Outcome::kNoAnswer;
+  double score = 0;
+  std::string extracted;  // the answer as it was found; empty where none was
+  std::string detail;     // the finer reason, from a small fixed vocabulary; may be empty
+};
+
+// What a text grader is given. `completion` is the kept text (already cut at the stop string).
+struct TextSample {
+  std::string_view completion;
+  std::string_view gold;
+};
+
+struct Grader {
+  std::string name;
+  int version = 1;  // raised whenever a verdict may change
+  Verdict (*grade)(const TextSample& sample);
+};
+
+// Throws a usage Error with near names for an unknown grader.
+const Grader& FindGrader(std::string_view name);
+std::vector<std::string> GraderNames();
+
+// Likelihood suites: how a choice's score is normalised before the best is picked, ties to the first.
+enum class ChoiceNorm { kSum, kCharacters, kBytes, kTokens };
+
+}  // namespace fullband
