@@ -15,8 +15,9 @@ struct ChatMessage {
 
 class ChatTemplate {
  public:
-  // Finds the template of a checkpoint folder: tokenizer_config.json's `chat_template` (a string, or a list of which
-  // "default" is used), else chat_template.jinja, else chat_template.json. Throws Error where there is none.
+  // Finds the template of a checkpoint folder: tokenizer_config.json's `chat_template` (a string, or a list
+  // of which "default" is used), else chat_template.jinja, else chat_template.json. Throws Error where there
+  // is none.
   explicit ChatTemplate(const std::filesystem::path& folder);
   ~ChatTemplate();
 

@@ -13,47 +13,59 @@ enum class Ask {
   kGenerate,  // complete the prompt; graders read the text
   kChoose,    // compare the log-probabilities of given continuations
 };
+const char* AskName(Ask ask);  // "generate", "choose"
 
 enum class Format { kCompletion, kChat };
+// Throws a usage Error with near names.
 Format ParseFormat(const std::string& text);
-const char* FormatName(Format format);
+const char* FormatName(Format format);  // "completion", "chat"
 
 // One question of the data, or one shot: the fields of a data line under the names the suite's templates use.
 struct Item {
-  std::string id;  // the data set's own (GSM8K: zero-based row)
+  std::string id;  // the data set's own where it has one, else the zero-based row
   nlohmann::json fields;
 };
 
 struct DataFile {
-  std::string path;    // below a data folder, or below tasks/ for bundled suites
-  std::string origin;  // where it comes from, said when it is missing
+  std::string path;    // below the folder of the suite's TOML file, or below a data folder
+  std::string origin;  // repository, path and licence: said when the file is missing
   std::string sha256;  // of the file; empty where any content will do
+};
+
+// How an item is put in one format. Templates have {field} holes ({{ and }} are literal braces); what fills a
+// hole is never read as a template again.
+struct Wording {
+  std::string question;  // up to where the model goes on
+  std::string answer;    // what a shot has there; choose: the continuation, with a {choice} hole
+  std::vector<std::string> stop_strings;  // generate
 };
 
 struct Suite {
   std::string name;
   int version = 1;
   std::string title;
+  std::filesystem::path file;  // the TOML file it was read from
   Ask ask = Ask::kGenerate;
-  std::string reader;  // how a data file becomes items: "gsm8k_jsonl", "multiple_choice_jsonl", ...
-  bool bundled = false;
+  std::string reader;  // how a data file becomes items: a name of ReaderNames()
   DataFile data;
   DataFile shot_data;  // empty path: shots are drawn from `data` and then not asked
   int shots = 0;       // default number
-  // Templates with {field} holes.
-  std::string question, answer, answer_prefix, shot_delimiter;
-  std::string chat_question;
-  std::string chat_answer;
-  std::vector<std::string> stop_strings;
-  std::vector<std::string> chat_stop_strings;
-  int max_new_tokens = 0;
+  Wording completion, chat;
+  std::string shot_separator;        // between shots in completion format
+  std::string gold;                  // generate: template of the reference answer that graders are given
+  int max_new_tokens = 0;            // generate
   std::vector<std::string> graders;  // the first is the headline
-  nlohmann::json definition;         // the file as canonical JSON: part of a run's identity
+  // The file as canonical JSON without what only describes it (title, origins): part of a run's identity.
+  nlohmann::json definition;
+
+  const Wording& wording(Format format) const { return format == Format::kChat ? chat : completion; }
 };
 
-// Names of the suites in tasks/.
+// Names of the suites in tasks/, sorted.
 std::vector<std::string> SuiteNames();
-// By name or by path to a TOML file. Throws Error: unknown names (with near ones), unknown or missing keys.
+// By name, or by path to a TOML file (anything with a '/' or ending in ".toml"). Throws Error naming file,
+// line and key: an unknown name or key (with near ones), a missing key, a value of the wrong type or out of
+// range.
 Suite LoadSuite(const std::string& name_or_path);
 
 }  // namespace fullband
