@@ -1,16 +1,17 @@
--- The store: one SQLite file. Version in user_version; migrations in store.cc.
--- Times are UTC in ISO 8601, durations in seconds. Texts are kept as they were asked and answered.
+-- The store: one SQLite file. Schema version in user_version, kind of file in application_id; both and the migrations
+-- in store.cc. Times are UTC in ISO 8601, durations in seconds. Texts are kept as they were asked and answered.
 
 CREATE TABLE models (
   id INTEGER PRIMARY KEY,
-  weights_sha256 TEXT NOT NULL UNIQUE,
+  weights_sha256 TEXT NOT NULL,
   name TEXT NOT NULL,              -- the folder's last part, for people
   folder TEXT NOT NULL,            -- as given
   architecture TEXT NOT NULL,
   fusion TEXT NOT NULL,            -- none, glu, additive
   parameters INTEGER NOT NULL,
   dtype TEXT NOT NULL,
-  config TEXT NOT NULL             -- config.json
+  config TEXT NOT NULL,            -- canonical JSON of all that the engine reads of config.json
+  UNIQUE (weights_sha256, config)
 );
 
 -- model x suite x setting x prompt format, and everything else that changes an answer.
@@ -26,7 +27,7 @@ CREATE TABLE runs (
   shots INTEGER NOT NULL,
   setting TEXT NOT NULL,
   temperature REAL NOT NULL,
-  seed INTEGER NOT NULL,
+  seed INTEGER NOT NULL,           -- the 64 bits, as a signed number
   headline TEXT NOT NULL,          -- the grader (or metric) whose accuracy is quoted
   items_total INTEGER NOT NULL,    -- of the suite, before any limit
   created TEXT NOT NULL,
@@ -34,7 +35,8 @@ CREATE TABLE runs (
   -- Lease: who is working on it. NULL when nobody is.
   lease_host TEXT,
   lease_pid INTEGER,
-  lease_token TEXT,
+  lease_process TEXT,              -- boot, process namespace and start time: a pid alone is used again
+  lease_token TEXT,                -- random; what a holder shows with every commit
   lease_heartbeat TEXT
 );
 
@@ -75,7 +77,7 @@ CREATE TABLE samples (
   prefill_seconds REAL,
   decode_seconds REAL,
   finished TEXT NOT NULL,
-  content_sha256 TEXT NOT NULL,    -- of everything above but the times
+  content_sha256 TEXT NOT NULL,    -- of all above and the choices, but the times and what a cache saved
   UNIQUE (item_id, sample)
 );
 
@@ -106,7 +108,8 @@ CREATE TABLE grades (
   PRIMARY KEY (sample_id, grader, grader_version)
 ) WITHOUT ROWID;
 
--- One row per process that worked on a run: machine, options that never change a result, wall time, peak memory.
+-- One row for each process that worked on a run: machine, options that never change a result, wall time, peak memory.
+-- Brought up to date with every commit, so that a killed process leaves its row right.
 CREATE TABLE sessions (
   id INTEGER PRIMARY KEY,
   run_id INTEGER NOT NULL REFERENCES runs(id),
