@@ -17,8 +17,8 @@ enum class DType { kF32, kF16, kBF16 };
 const char* DTypeName(DType type);  // "float32", "float16", "bfloat16"
 size_t DTypeSize(DType type);       // bytes
 
-// A row-major matrix [rows, cols], or a vector as [rows, 1]. Empty (data == nullptr) where a model has no such tensor.
-// The data are little-endian and need not be aligned to more than one element.
+// A row-major matrix [rows, cols], or a vector as [rows, 1]. Empty (data == nullptr) where a model has no
+// such tensor. The data are little-endian and need not be aligned to more than one element.
 struct Tensor {
   const std::byte* data = nullptr;
   DType dtype = DType::kF32;
@@ -30,8 +30,8 @@ struct Tensor {
 
 // Matrices are [outputs, inputs], as Hugging Face stores nn.Linear.
 struct LayerWeights {
-  Tensor input_norm;           // [D]
-  Tensor q, k, v;              // [H*K, D], [G*K, D], [G*K, D]
+  Tensor input_norm;  // [D]
+  Tensor q, k, v;     // [H*K, D], [G*K, D], [G*K, D]
   Tensor q_bias, k_bias, v_bias;
   Tensor q_norm, k_norm;       // [K]
   Tensor o, o_bias;            // [D, H*K], [D]
@@ -53,17 +53,18 @@ struct Model {
   std::filesystem::path folder;
   ModelConfig config;
   Weights weights;
-  int64_t parameter_count = 0;  // a tied head counts once
+  int64_t parameter_count = 0;          // a tied head counts once
   std::shared_ptr<const void> mapping;  // keeps the files mapped
 };
 
-// Maps and checks a checkpoint folder. Throws Error naming file and tensor for: files that are truncated or whose
-// header is not valid JSON, overlapping, negative or out-of-range offsets, tensors that are missing, of the wrong
-// shape, of an unknown dtype, or that hold NaN or Inf.
+// Maps and checks a checkpoint folder. Throws Error naming file and tensor for: files that are truncated or
+// whose header is not valid JSON, overlapping, negative or out-of-range offsets, tensors that are missing, of
+// the wrong shape, of an unknown dtype, or that hold NaN or Inf.
 std::shared_ptr<const Model> LoadModel(const std::filesystem::path& folder);
 
-// SHA-256 over the tensors' names, dtypes, shapes and bytes in name order: the identity of the weights, whatever
-// the sharding or the metadata. Computed on demand, cached in CacheFolder() by path, size and modification time.
+// SHA-256 over the tensors' names, dtypes, shapes and bytes in name order: the identity of the weights,
+// whatever the sharding or the metadata. Computed on demand, cached in CacheFolder() by path, size and
+// modification time.
 std::string WeightsSha256(const Model& model);
 
 // float32 value of element i.
