@@ -84,11 +84,16 @@ struct Task {
 // there are too few items to draw the shots from.
 TaskData LoadTaskData(const Suite& suite, const TaskOptions& options);
 
-// The conversation as text, with the generation prompt at its end.
-using RenderChat = std::function<std::string(const std::vector<ChatMessage>&)>;
+// The prompt of an item in completion format, with the last `shots` of the shots before it.
+std::string CompletionPrompt(const TaskData& data, const Item& item, size_t shots);
+// The same as a conversation: the system prompt where there is one, each shot as a pair of turns, the
+// question.
+std::vector<ChatMessage> ChatPrompt(const TaskData& data, const Item& item, size_t shots);
+// Choose: the continuations in the task's format, as they are scored.
+std::vector<std::string> Continuations(const TaskData& data, const Item& item);
 
-// The prompt of an item with the last `shots` shots. Completion format needs no `render`.
-std::string PromptText(const TaskData& data, const Item& item, size_t shots, const RenderChat& render = {});
+// Renders a conversation as text, with the generation prompt at its end.
+using RenderChat = std::function<std::string(const std::vector<ChatMessage>&)>;
 
 // Pure: data in, questions out; no model and no network. `chat` is needed for Format::kChat only.
 Task BuildTask(const TaskData& data, const Tokenizer& tokenizer, ChatTemplate* chat);

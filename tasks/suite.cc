@@ -1,0 +1,196 @@
+#include "tasks/suite.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+#include "common/error.h"
+#include "common/names.h"
+#include "common/paths.h"
+#include "tasks/readers.h"
+#include "tasks/suite_file.h"
+#include "tasks/text_template.h"
+
+namespace fullband {
+namespace {
+
+constexpr int64_t kMostShots = 1000;
+constexpr int64_t kMostNewTokens = 1 << 20;
+
+std::filesystem::path SuiteFolder() { return HomeFolder() / "tasks"; }
+
+// Lower-case words joined by '_' (and '@', as in pass@1): what names and graders look like.
+bool IsName(const std::string& text, bool with_at = false) {
+  if (text.empty() || text[0] < 'a' || text[0] > 'z') return false;
+  return std::all_of(text.begin(), text.end(), [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || (with_at && c == '@');
+  });
+}
+
+DataFile ReadDataFile(SuiteTable& table) {
+  DataFile file;
+  file.path = table.Text("path");
+  file.origin = table.Text("origin", "");
+  file.sha256 = table.Text("sha256", "");
+  const std::filesystem::path path(file.path);
+  if (path.is_absolute() || std::count(path.begin(), path.end(), ".."))
+    throw table.Wrong("path", "leads out of the data folders",
+                      "name a file below the suite's folder or a data folder");
+  const bool hex = file.sha256.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (!file.sha256.empty() && (file.sha256.size() != 64 || !hex))
+    throw table.Wrong("sha256", "is not 64 lower-case hex digits");
+  return file;
+}
+
+// Checks that a template is one and has only holes that are filled, `wanted` among them where that is not
+// empty.
+void CheckTemplate(const SuiteTable& table, const std::string& key, const std::string& text,
+                   const std::vector<std::string>& fields, const std::string& wanted) {
+  TextTemplate parsed;
+  try {
+    parsed = ParseTemplate(text);
+  } catch (const std::invalid_argument& error) {
+    throw table.Wrong(key, error.what());
+  }
+  for (const std::string& hole : parsed.holes)
+    if (std::find(fields.begin(), fields.end(), hole) == fields.end())
+      throw table.Wrong(key, fmt::format("has a hole {{{}}} that this suite's reader does not fill", hole),
+                        DidYouMean(hole, fields));
+  const bool has = wanted.empty()
+                       ? !parsed.holes.empty()
+                       : std::find(parsed.holes.begin(), parsed.holes.end(), wanted) != parsed.holes.end();
+  if (!has)
+    throw table.Wrong(key, wanted.empty() ? "has no hole" : fmt::format("has no hole {{{}}}", wanted));
+}
+
+Wording ReadWording(SuiteTable& table, const Reader& reader) {
+  Wording wording;
+  wording.question = table.Text("question");
+  wording.answer = table.Text("answer");
+  CheckTemplate(table, "question", wording.question, reader.fields, "");
+  std::vector<std::string> fields = reader.fields;
+  if (reader.ask == Ask::kChoose) fields.emplace_back("choice");
+  CheckTemplate(table, "answer", wording.answer, fields, reader.ask == Ask::kChoose ? "choice" : "");
+  if (reader.ask == Ask::kGenerate) wording.stop_strings = table.Texts("stop", {});
+  return wording;
+}
+
+const Reader& ReadReader(SuiteTable& table) {
+  const std::string name = table.Text("reader");
+  const Reader* reader = FindReader(name);
+  if (!reader)
+    throw table.Wrong("reader", fmt::format("{} is not a reader", name), DidYouMean(name, ReaderNames()));
+  const std::string ask = table.Text("ask");
+  if (ask != "generate" && ask != "choose")
+    throw table.Wrong("ask", fmt::format("{} is not a way to ask", ask),
+                      DidYouMean(ask, {"generate", "choose"}));
+  if (ask != AskName(reader->ask))
+    throw table.Wrong("ask",
+                      fmt::format("is {}, but items of {} are asked as {}", ask, name, AskName(reader->ask)));
+  return *reader;
+}
+
+std::vector<std::string> ReadGraders(SuiteTable& table) {
+  std::vector<std::string> graders = table.Texts("graders");
+  if (graders.empty()) throw table.Wrong("graders", "names no grader", "the first one named is the headline");
+  std::set<std::string> seen;
+  for (const std::string& grader : graders) {
+    if (!IsName(grader, true)) throw table.Wrong("graders", fmt::format("{} is not a grader's name", grader));
+    if (!seen.insert(grader).second) throw table.Wrong("graders", fmt::format("names {} twice", grader));
+  }
+  return graders;
+}
+
+void ReadShots(SuiteTable& file, Suite* suite) {
+  SuiteTable table = file.Table("shots");
+  suite->shots = static_cast<int>(table.Integer("default", 0, kMostShots));
+  if (table.Has("path") || table.Has("sha256") || table.Has("origin")) suite->shot_data = ReadDataFile(table);
+  // Asked for only so that a misspelt key finds them.
+  for (const char* key : {"path", "sha256", "origin"}) table.Text(key, "");
+  table.Finish();
+}
+
+void ReadGenerate(SuiteTable& file, const Reader& reader, Suite* suite) {
+  SuiteTable table = file.Table("generate");
+  suite->max_new_tokens = static_cast<int>(table.Integer("max_new_tokens", 1, kMostNewTokens));
+  suite->gold = table.Text("gold");
+  CheckTemplate(table, "gold", suite->gold, reader.fields, "");
+  table.Finish();
+}
+
+// What describes and never changes an answer is no part of a run's identity.
+nlohmann::json Definition(const toml::table& table) {
+  nlohmann::json definition = TomlAsJson(table);
+  definition.erase("title");
+  for (const char* name : {"data", "shots"})
+    if (definition.contains(name)) definition[name].erase("origin");
+  return definition;
+}
+
+Suite ReadSuite(const std::filesystem::path& path) {
+  const toml::table parsed = ParseTomlFile(path);
+  SuiteTable table(parsed, path, "");
+  Suite suite;
+  suite.file = std::filesystem::absolute(path);
+  suite.name = table.Text("name");
+  if (!IsName(suite.name)) throw table.Wrong("name", "is not a name", "use a-z, 0-9 and _, a letter first");
+  suite.version = static_cast<int>(table.Integer("version", 1, 1000000));
+  suite.title = table.Text("title");
+  const Reader& reader = ReadReader(table);
+  suite.reader = reader.name;
+  suite.ask = reader.ask;
+  suite.graders = ReadGraders(table);
+  SuiteTable data = table.Table("data");
+  suite.data = ReadDataFile(data);
+  data.Finish();
+  ReadShots(table, &suite);
+  SuiteTable completion = table.Table("completion");
+  suite.completion = ReadWording(completion, reader);
+  suite.shot_separator = completion.Text("separator");
+  completion.Finish();
+  SuiteTable chat = table.Table("chat");
+  suite.chat = ReadWording(chat, reader);
+  chat.Finish();
+  if (reader.ask == Ask::kGenerate) ReadGenerate(table, reader, &suite);
+  table.Finish();
+  suite.definition = Definition(parsed);
+  return suite;
+}
+
+}  // namespace
+
+const char* AskName(Ask ask) { return ask == Ask::kGenerate ? "generate" : "choose"; }
+
+const char* FormatName(Format format) { return format == Format::kChat ? "chat" : "completion"; }
+
+Format ParseFormat(const std::string& text) {
+  for (const Format format : {Format::kCompletion, Format::kChat})
+    if (text == FormatName(format)) return format;
+  throw UsageError(text, "is not a prompt format", DidYouMean(text, {"completion", "chat"}));
+}
+
+std::vector<std::string> SuiteNames() {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(SuiteFolder(), ignored))
+    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Suite LoadSuite(const std::string& name_or_path) {
+  const bool path = name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".toml");
+  if (path) return ReadSuite(name_or_path);
+  const std::vector<std::string> names = SuiteNames();
+  if (std::find(names.begin(), names.end(), name_or_path) != names.end())
+    return ReadSuite(SuiteFolder() / (name_or_path + ".toml"));
+  if (names.empty())
+    throw Error(SuiteFolder().string(), "holds no suites",
+                "point $FULLBAND_HOME at the folder that has tasks/");
+  throw UsageError(name_or_path, "is not a suite",
+                   DidYouMean(name_or_path, names) + " a path to a TOML file works too");
+}
+
+}  // namespace fullband

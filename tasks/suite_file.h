@@ -1,0 +1,52 @@
+// Strict reading of a suite's TOML file: each key is asked for by name and type, and what nobody asked for is
+// refused.
+#pragma once
+
+#include <toml++/toml.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+
+namespace fullband {
+
+// One table of the file. Getters throw Error naming file, line and key.
+class SuiteTable {
+ public:
+  // `prefix` is the table's own name with a dot, or empty for the whole file.
+  SuiteTable(const toml::table& table, std::filesystem::path file, std::string prefix);
+
+  bool Has(const std::string& key) const;
+  std::string Text(const std::string& key);
+  std::string Text(const std::string& key, const std::string& fallback);
+  int64_t Integer(const std::string& key, int64_t least, int64_t most);
+  std::vector<std::string> Texts(const std::string& key);
+  std::vector<std::string> Texts(const std::string& key, const std::vector<std::string>& fallback);
+  SuiteTable Table(const std::string& key);
+
+  // Throws where the table has a key that no getter asked for, with near names among those that could be.
+  void Finish() const;
+  // The error for a value that reads well and makes no sense.
+  Error Wrong(const std::string& key, const std::string& why, const std::string& remedy = "") const;
+
+ private:
+  const toml::node& Required(const std::string& key);
+
+  const toml::table& table_;
+  std::filesystem::path file_;
+  std::string prefix_;
+  std::set<std::string> asked_;
+};
+
+// Throws Error naming file and line where the file cannot be read or is not TOML.
+toml::table ParseTomlFile(const std::filesystem::path& file);
+
+nlohmann::json TomlAsJson(const toml::node& node);
+
+}  // namespace fullband
