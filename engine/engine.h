@@ -4,6 +4,7 @@
 // the model alone: not on batch size, threads, chunk size, order or what else is running, bit for bit.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -103,8 +104,9 @@ class Engine {
   void Submit(GenerateRequest request);
   void Submit(ScoreRequest request);
 
-  // Runs steps until a request has finished and returns its answer; nothing when none is left.
-  std::optional<Answer> Next();
+  // Runs steps until a request has finished and returns its answer; nothing when none is left, or when `*stop` is
+  // found true between two steps (set by a signal handler, say; the requests stay pending).
+  std::optional<Answer> Next(const std::atomic<bool>* stop = nullptr);
   // Requests submitted and not yet answered.
   size_t pending() const;
 
