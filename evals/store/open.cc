@@ -95,7 +95,12 @@ bool IsFresh(SQLite::Database& database) {
          database.execAndGet("SELECT COUNT(*) FROM sqlite_master").getInt() == 0;
 }
 
+Error EmptyError(const fs::path& path) {
+  return Error(path.string(), "is empty, not a store", "fullband run --store makes one");
+}
+
 void CheckKind(const fs::path& path, SQLite::Database& database, StoreMode mode) {
+  if (IsFresh(database)) throw EmptyError(path);
   if (database.execAndGet("PRAGMA application_id").getInt() != kApplicationId)
     throw Error(path.string(), "is not a store: an SQLite file of another program", "name another file");
   const int version = database.execAndGet("PRAGMA user_version").getInt();
@@ -209,7 +214,7 @@ std::unique_ptr<Store> OpenStore(const fs::path& path, StoreMode mode) {
   const std::string network = NetworkFileSystemOf(FolderOf(path));
   try {
     if (mode == StoreMode::kReadOnly) {
-      if (!exists) throw Error(path.string(), "is empty, not a store", "fullband run --store makes one");
+      if (!exists) throw EmptyError(path);
       auto impl = std::make_unique<Store::Impl>(path, OpenReadOnly(path, !network.empty()));
       CheckKind(path, impl->database, mode);
       impl->database.exec("BEGIN");

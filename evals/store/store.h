@@ -136,7 +136,7 @@ std::string UtcNow();
 
 enum class StoreMode {
   kReadWrite,  // made where it does not exist, migrated where it is older
-  kReadOnly,   // nothing is changed; works on read-only media
+  kReadOnly,   // a snapshot of this moment; nothing is changed; works on read-only media
 };
 
 // One connection to a store. Not for use by two threads at once: a thread that needs the store opens its own.

@@ -29,11 +29,12 @@ void BindBlob(SQLite::Statement& statement, int index, const std::string& blob) 
   statement.bind(index, blob.data(), static_cast<int>(blob.size()));
 }
 
-int64_t FindId(SQLite::Database& database, const char* sql, const std::string& first,
-               const std::string& second) {
+// The number in the first column of the first row, or 0.
+template <typename... Values>
+int64_t FindId(SQLite::Database& database, const char* sql, const Values&... values) {
   SQLite::Statement statement(database, sql);
-  statement.bind(1, first);
-  if (!second.empty()) statement.bind(2, second);
+  int index = 0;
+  (BindAt(statement, ++index, values), ...);
   return statement.executeStep() ? statement.getColumn(0).getInt64() : 0;
 }
 
@@ -117,7 +118,7 @@ int64_t Store::AddModel(const ModelRecord& model) {
 int64_t Store::AddRun(const RunRecord& run) {
   SQLite::Database& database = impl_->database;
   return impl_->Write([&] {
-    const int64_t found = FindId(database, "SELECT id FROM runs WHERE key = ?", run.key, "");
+    const int64_t found = FindId(database, "SELECT id FROM runs WHERE key = ?", run.key);
     if (found != 0) return found;
     Run(database,
         "INSERT INTO runs (key, identity, model_id, suite, suite_version, ask, format, shots, setting, "
