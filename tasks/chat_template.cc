@@ -96,8 +96,9 @@ std::string ChatTemplate::Render(const std::vector<ChatMessage>& messages, bool 
                   {"messages", json::array()},
                   {"add_generation_prompt", add_generation_prompt},
                   {"variables", impl_->special_tokens}};
+  // Pairs, since JSON objects here sort their keys, and a template may print a message as it is.
   for (const ChatMessage& message : messages)
-    request["messages"].push_back({{"role", message.role}, {"content", message.content}});
+    request["messages"].push_back(json::array({message.role, message.content}));
   try {
     return impl_->worker.Call(request, kTimeLimit).get<std::string>();
   } catch (const WorkerTimeout&) {

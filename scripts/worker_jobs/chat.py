@@ -48,11 +48,11 @@ def compiled(text):
 
 
 def render_chat(request):
-    """{"template", "messages": [{"role", "content"}], "add_generation_prompt", "variables": {"bos_token": …}}"""
+    """{"template", "messages": [[role, content]], "add_generation_prompt", "variables": {"bos_token": …}}"""
     try:
         return compiled(request["template"]).render(
             **request["variables"],
-            messages=request["messages"],
+            messages=[{"role": role, "content": content} for role, content in request["messages"]],
             tools=None,
             documents=None,
             add_generation_prompt=request["add_generation_prompt"],
