@@ -1,0 +1,122 @@
+#include "engine/decode/walk.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+namespace fullband {
+
+void StateWindow::Push(int position, int32_t slot) {
+  if (slots_.empty()) first_ = position;
+  if (position != first_ + static_cast<int>(slots_.size())) throw std::logic_error("a state was skipped");
+  slots_.push_back(slot);
+}
+
+int32_t StateWindow::At(int position) const { return slots_.at(static_cast<size_t>(position - first_)); }
+
+void StateWindow::DropBefore(int position, Pool* states) {
+  for (; !slots_.empty() && first_ < position; ++first_) {
+    states->Release(slots_.front());
+    slots_.pop_front();
+  }
+}
+
+Walk::Walk(Plan plan, Places* places) : plan_(std::move(plan)), places_(places) {
+  passes_.resize(plan_.setting.exact ? 1 : static_cast<size_t>(plan_.setting.passes));
+  page_bound_ = PagesFor(plan_.positions) + PagesFor(plan_.prefill) * static_cast<int>(passes_.size() - 1);
+}
+
+Walk::~Walk() {
+  for (Pass& pass : passes_) ReleasePass(&pass);
+}
+
+int Walk::PagesFor(int positions) const { return (positions + places_->page_size - 1) / places_->page_size; }
+
+Walk::Chunk Walk::Next() const {
+  const int last = static_cast<int>(passes_.size()) - 1;
+  const int done = passes_.back().done;
+  if (prefilled()) {
+    const bool single = plan_.setting.mode == Mode::kLatent;
+    return {last, done, single ? std::min(1, plan_.end - done) : plan_.end - done, single};
+  }
+  if (plan_.setting.exact) return {last, done, 1, true};
+  // The latest pass that an earlier one has run ahead of; else the first pass takes new positions.
+  for (int pass = last; pass > 0; --pass) {
+    const int ahead = passes_[static_cast<size_t>(pass - 1)].done - passes_[static_cast<size_t>(pass)].done;
+    if (ahead > 0) return {pass, passes_[static_cast<size_t>(pass)].done, ahead, false};
+  }
+  return {0, passes_[0].done, plan_.prefill - passes_[0].done, false};
+}
+
+bool Walk::Fused(int pass, int position) const {
+  if (position >= plan_.prefill) return plan_.setting.mode == Mode::kLatent;
+  return position > 0 && (plan_.setting.exact || pass > 0);
+}
+
+int Walk::StateSource(int pass, int position) const {
+  return position < plan_.prefill && !plan_.setting.exact ? pass - 1 : pass;
+}
+
+bool Walk::Keeps(int pass, int position) const {
+  const bool latent = plan_.setting.mode == Mode::kLatent;
+  if (position >= plan_.prefill) return latent;
+  if (!IsLastPass(pass) || plan_.setting.exact) return true;
+  return latent && position >= plan_.prefill - 2;  // the next position's h_{t-1} and h_{t-2}
+}
+
+Row Walk::MakeRow(int pass, int position) {
+  Row row;
+  row.token = plan_.tokens[static_cast<size_t>(position)];
+  if (Fused(pass, position)) {
+    const StateWindow& states = passes_[static_cast<size_t>(StateSource(pass, position))].states;
+    row.state = states.At(position - 1);
+    row.control = plan_.setting.control;
+    if (row.control == Control::kStale) row.older_state = states.At(std::max(position - 2, 0));
+  }
+  if (Keeps(pass, position)) row.keep_state = places_->states.Take();
+  return row;
+}
+
+void Walk::AddRows(const Chunk& chunk, Step* step) {
+  Pass& pass = passes_[static_cast<size_t>(chunk.pass)];
+  const int pages = PagesFor(chunk.position + chunk.count);
+  while (static_cast<int>(pass.pages.size()) < pages) {
+    pass.pages.push_back(places_->pages.Take());
+    ++pages_taken_;
+  }
+  Span span{static_cast<int32_t>(step->rows.size()), chunk.count, chunk.position, {}};
+  span.pages.assign(pass.pages.begin(), pass.pages.begin() + pages);
+  step->spans.push_back(std::move(span));
+  for (int position = chunk.position; position < chunk.position + chunk.count; ++position)
+    step->rows.push_back(MakeRow(chunk.pass, position));
+  // Only now: rows of this step read the states from before it.
+  const size_t first_row = step->rows.size() - static_cast<size_t>(chunk.count);
+  for (int i = 0; i < chunk.count; ++i) {
+    const int32_t slot = step->rows[first_row + static_cast<size_t>(i)].keep_state;
+    if (slot != kNoSlot) pass.states.Push(chunk.position + i, slot);
+  }
+}
+
+void Walk::Advance(const Chunk& chunk) {
+  Pass& pass = passes_[static_cast<size_t>(chunk.pass)];
+  pass.done = chunk.position + chunk.count;
+  // The next fused position reads the two states before it.
+  const int source = StateSource(chunk.pass, chunk.position);
+  if (source >= 0) passes_[static_cast<size_t>(source)].states.DropBefore(pass.done - 2, &places_->states);
+  if (!prefilled()) return;
+  for (size_t earlier = 0; earlier + 1 < passes_.size(); ++earlier) ReleasePass(&passes_[earlier]);
+}
+
+void Walk::Append(int32_t token) {
+  plan_.tokens.push_back(token);
+  ++plan_.end;
+}
+
+void Walk::ReleasePass(Pass* pass) {
+  for (int32_t page : pass->pages) places_->pages.Release(page);
+  pass->pages.clear();
+  pass->states.DropBefore(std::numeric_limits<int>::max(), &places_->states);
+}
+
+}  // namespace fullband
