@@ -169,7 +169,7 @@ void Engine::Submit(ScoreRequest request) {
   impl_->scheduler.Add(MakeSequence(std::move(request), impl_->scheduler.places()));
 }
 
-std::optional<Answer> Engine::Next() { return impl_->scheduler.Next(); }
+std::optional<Answer> Engine::Next(const std::atomic<bool>* stop) { return impl_->scheduler.Next(stop); }
 size_t Engine::pending() const { return impl_->scheduler.pending(); }
 const ModelConfig& Engine::config() const { return impl_->backend->config(); }
 const BackendInfo& Engine::backend_info() const { return impl_->backend->info(); }

@@ -21,8 +21,9 @@ Scheduler::Scheduler(Backend* backend, const SchedulerOptions& options)
 
 void Scheduler::Add(std::unique_ptr<Sequence> sequence) { waiting_.push_back(std::move(sequence)); }
 
-std::optional<Answer> Scheduler::Next() {
+std::optional<Answer> Scheduler::Next(const std::atomic<bool>* stop) {
   while (answers_.empty()) {
+    if (stop != nullptr && *stop) return std::nullopt;
     Admit();
     if (active_.empty()) return std::nullopt;
     RunStep();

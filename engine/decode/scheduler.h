@@ -2,6 +2,7 @@
 // comes out: every sequence's answer is its own.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -26,8 +27,9 @@ class Scheduler {
   // Where sequences find their pages and slots.
   Places* places() { return &places_; }
   void Add(std::unique_ptr<Sequence> sequence);
-  // Runs steps until an answer is there; nothing where all are taken. Sequences start in the order of Add.
-  std::optional<Answer> Next();
+  // Runs steps until an answer is there; nothing where all are taken, or where `*stop` (may be null) is found
+  // true between two steps. Sequences start in the order of Add.
+  std::optional<Answer> Next(const std::atomic<bool>* stop);
   size_t pending() const { return waiting_.size() + active_.size() + answers_.size(); }
 
  private:

@@ -95,10 +95,11 @@ std::string Setting::Name() const {
   if (exact) {
     name += "@exact";
   } else if (passes > 1) {
-    name += "@" + std::to_string(passes);
+    name += '@';
+    name += std::to_string(passes);
   }
   for (const ControlName& entry : kControls)
-    if (control == entry.control) name += std::string(":") + entry.name;
+    if (control == entry.control) name.append(":").append(entry.name);
   return name;
 }
 
