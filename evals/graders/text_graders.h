@@ -1,0 +1,23 @@
+// The graders of the table in grader.cc. Each lives in a file of its name.
+#pragma once
+
+#include "evals/graders/grader.h"
+
+namespace fullband {
+
+// The headline grader of numeric suites: the answer's value, exactly, however it is written. See number.cc
+// for where the answer is looked for. `extracted` is the number without separators, currency and units.
+// Details: "empty" (nothing visible), "truncated_in_thought" (the text ends inside a thought), "no_number"
+// (nothing that reads as a number), "unmarked" (no marker; the last number was taken), "not_a_value" (the
+// answer is a range, a time, a power and the like, whose parts must not be taken for it), "gold_not_a_number"
+// (a fault of the data).
+Verdict GradeNumber(const TextSample& sample);
+
+// lm-evaluation-harness 0.4's two filters and exact_match metric for its task gsm8k, faults included, so that
+// its published figures can be compared. Where its pattern finds nothing, `extracted` is its own word,
+// "[invalid]". The completion must be valid UTF-8, as kept texts are. The gold may be the whole reference
+// solution.
+Verdict GradeLmEvalStrict(const TextSample& sample);
+Verdict GradeLmEvalFlexible(const TextSample& sample);
+
+}  // namespace fullband
