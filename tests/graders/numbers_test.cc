@@ -33,7 +33,7 @@ TEST(ScanNumbers, Signs) {
   EXPECT_EQ(Scan("(2+3)-4 and y-6"), (Texts{"2", "3", "4", "6"}));
   EXPECT_EQ(Scan("3*-4"), (Texts{"3", "-4"}));
   EXPECT_EQ(Scan("\xE2\x82\xAC-5, -\xE2\x82\xAC"
-                 "6 -\\$7 - $8"),
+                 "6, -\\$7 - $8"),
             (Texts{"-5", "-6", "-7", "8"}));
   EXPECT_EQ(Scan("pages 10\xE2\x80\x93"
                  "12"),
