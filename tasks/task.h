@@ -8,30 +8,17 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/tokenizer/tokenizer.h"
 #include "tasks/chat_template.h"
 #include "tasks/suite.h"
+#include "tasks/task_data.h"
 
 namespace fullband {
-
-struct TaskOptions {
-  Format format = Format::kCompletion;
-  std::string system;        // chat only
-  std::optional<int> shots;  // else the suite's default
-  uint64_t fewshot_seed = 0;
-  std::filesystem::path data_folder;  // looked in before the other data folders; may be empty
-  std::optional<int> max_new_tokens;
-  std::vector<std::string> extra_stop_strings;
-  int max_context = 0;  // positions; 0: no limit
-  size_t limit = 0;     // only the first items become questions; shots are drawn as for all. 0: all
-};
 
 // One continuation to score (tasks/pair.h).
 struct Choice {
@@ -45,25 +32,16 @@ struct Choice {
 
 struct Question {
   std::string item;
-  std::string
-      prompt_text;  // what the model reads, special tokens written out (choose: up to the continuation)
+  // What the model reads, special tokens written out (choose: up to the continuation).
+  std::string prompt_text;
   std::vector<int32_t> prompt;  // generate
   std::vector<Choice> choices;  // choose
-  std::string
-      gold;  // generate: the reference answer, as the graders take it; choose: the right choice's text
+  // Generate: the reference answer, as the graders take it; choose: the right choice's text.
+  std::string gold;
   int gold_choice = -1;   // choose
   int shots_dropped = 0;  // to fit the context
   std::string fault;      // why it cannot be asked, or empty
   nlohmann::json fields;  // the item's own
-};
-
-// What a suite asks before there is a model: data read and checked, shots drawn.
-struct TaskData {
-  Suite suite;
-  TaskOptions options;
-  std::string data_sha256;
-  std::vector<Item> shots;  // in prompt order, oldest first
-  std::vector<Item> items;  // to be asked, in data order, `limit` not yet applied
 };
 
 struct Task {
@@ -79,18 +57,6 @@ struct Task {
   size_t items_total = 0;           // before `limit`
   std::vector<Question> questions;  // in data order
 };
-
-// Throws Error naming file and line for malformed data, saying where a missing file comes from, and where
-// there are too few items to draw the shots from.
-TaskData LoadTaskData(const Suite& suite, const TaskOptions& options);
-
-// The prompt of an item in completion format, with the last `shots` of the shots before it.
-std::string CompletionPrompt(const TaskData& data, const Item& item, size_t shots);
-// The same as a conversation: the system prompt where there is one, each shot as a pair of turns, the
-// question.
-std::vector<ChatMessage> ChatPrompt(const TaskData& data, const Item& item, size_t shots);
-// Choose: the continuations in the task's format, as they are scored.
-std::vector<std::string> Continuations(const TaskData& data, const Item& item);
 
 // Renders a conversation as text, with the generation prompt at its end.
 using RenderChat = std::function<std::string(const std::vector<ChatMessage>&)>;

@@ -1,0 +1,57 @@
+// What a suite asks, as text: data read and checked, shots drawn, prompts written. Needs no tokenizer.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tasks/chat_template.h"
+#include "tasks/suite.h"
+
+namespace fullband {
+
+struct TaskOptions {
+  Format format = Format::kCompletion;
+  std::string system;        // chat only
+  std::optional<int> shots;  // else the suite's default
+  uint64_t fewshot_seed = 0;
+  std::filesystem::path data_folder;  // looked in before the other data folders; may be empty
+  std::optional<int> max_new_tokens;
+  std::vector<std::string> extra_stop_strings;
+  int max_context = 0;  // positions; 0: no limit
+  size_t limit = 0;     // only the first items become questions; shots are drawn as for all. 0: all
+};
+
+// What a suite asks before there is a model: data read and checked, shots drawn.
+struct TaskData {
+  Suite suite;
+  TaskOptions options;
+  std::string data_sha256;
+  std::vector<Item> shots;  // in prompt order, oldest first
+  std::vector<Item> items;  // to be asked, in data order, `limit` not yet applied
+};
+
+// Throws Error naming file and line for malformed data, saying where a missing file comes from, and where
+// there are too few items to draw the shots from.
+TaskData LoadTaskData(const Suite& suite, const TaskOptions& options);
+
+// The prompt of an item in completion format, with the last `shots` of the shots before it.
+std::string CompletionPrompt(const TaskData& data, const Item& item, size_t shots);
+// The same as a conversation: the system prompt where there is one, each shot as a pair of turns, the
+// question.
+std::vector<ChatMessage> ChatPrompt(const TaskData& data, const Item& item, size_t shots);
+// Choose: the continuations in the task's format, as they are scored.
+std::vector<std::string> Continuations(const TaskData& data, const Item& item);
+
+// The reference answer: what the gold template says; choose: the right choice's own text.
+std::string GoldText(const TaskData& data, const Item& item);
+// Choose: the texts to choose from, and which is right.
+std::vector<std::string> ChoiceTexts(const Item& item);
+size_t GoldChoice(const Item& item);
+
+// SHA-256 of the shots' questions and answers as the task's format words them.
+std::string ShotTextSha256(const TaskData& data);
+
+}  // namespace fullband
