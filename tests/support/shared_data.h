@@ -7,16 +7,18 @@
 
 namespace fullband {
 
-// $FULLBAND_SHARED/datasets, else ../shared/datasets beside the source folder; nothing where that is not
-// there, for the test to skip with a message.
+// $FULLBAND_SHARED/datasets, else shared/datasets in the nearest folder above this test's that has it (the
+// one that holds the source folder); nothing where there is none, for the test to skip with a message.
 inline std::optional<std::filesystem::path> SharedDatasets() {
-  const char* variable = std::getenv("FULLBAND_SHARED");
-  const std::filesystem::path shared =
-      variable != nullptr
-          ? std::filesystem::path(variable)
-          : std::filesystem::path(FULLBAND_TEST_DATA).parent_path().parent_path().parent_path() / "shared";
-  if (!std::filesystem::is_directory(shared / "datasets")) return std::nullopt;
-  return shared / "datasets";
+  if (const char* variable = std::getenv("FULLBAND_SHARED")) {
+    const std::filesystem::path datasets = std::filesystem::path(variable) / "datasets";
+    if (std::filesystem::is_directory(datasets)) return datasets;
+    return std::nullopt;
+  }
+  std::filesystem::path folder = FULLBAND_TEST_DATA;
+  for (; folder.has_relative_path(); folder = folder.parent_path())
+    if (std::filesystem::is_directory(folder / "shared" / "datasets")) return folder / "shared" / "datasets";
+  return std::nullopt;
 }
 
 }  // namespace fullband
