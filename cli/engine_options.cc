@@ -1,0 +1,82 @@
+#include "cli/engine_options.h"
+
+#include <charconv>
+
+#include "common/error.h"
+
+namespace fullband {
+
+void AddModelOption(CLI::App& command, std::filesystem::path* folder) {
+  command.add_option("--model", *folder, "checkpoint folder")->required()->type_name("DIR");
+}
+
+void AddSettingOption(CLI::App& command, std::string* setting) {
+  command
+      .add_option("--setting", *setting,
+                  "standard, latent, parallel (scoring only); with @P or @exact, and a :control")
+      ->required()
+      ->type_name("NAME");
+}
+
+void AddEngineOptions(CLI::App& command, EngineOptions* options) {
+  command.add_option("--device", options->device, "where the model runs: cpu")
+      ->capture_default_str()
+      ->type_name("NAME");
+  command.add_option("--threads", options->threads, "threads; 0: as many as the process may use")
+      ->capture_default_str()
+      ->type_name("N");
+  command.add_option("--batch", options->batch, "sequences in flight at most; never changes a result")
+      ->capture_default_str()
+      ->type_name("N");
+  command.add_option("--chunk", options->chunk, "prompt positions a step at most; never changes a result")
+      ->capture_default_str()
+      ->type_name("N");
+  command
+      .add_option("--target", options->target, "instruction set to use, e.g. AVX2; default: the best here")
+      ->type_name("NAME");
+}
+
+void AddSamplingOptions(CLI::App& command, Sampling* sampling) {
+  command.add_option("--temperature", sampling->temperature, "0 is greedy")
+      ->capture_default_str()
+      ->type_name("T");
+  command.add_option("--top-k", sampling->top_k, "draw from the K best tokens; 0: from all")
+      ->capture_default_str()
+      ->type_name("K");
+  command.add_option("--top-p", sampling->top_p, "draw from the fewest tokens that have this probability")
+      ->capture_default_str()
+      ->type_name("P");
+  command.add_option("--seed", sampling->seed, "seed of the draws")->capture_default_str()->type_name("S");
+}
+
+void AddStopOption(CLI::App& command, std::vector<std::string>* stop_strings) {
+  // One text an option: a stop string may hold anything, commas included.
+  command.add_option("--stop", *stop_strings, "end the trace at this text; may be given several times")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
+}
+
+std::vector<int32_t> ParseTokens(const std::string& option, const std::string& text) {
+  std::vector<int32_t> tokens;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (true) {
+    int32_t token = 0;
+    const auto [next, error] = std::from_chars(at, end, token);
+    if (error != std::errc() || token < 0 || (next != end && *next != ','))
+      throw UsageError(option, "'" + text + "' is not a list of token ids",
+                       "write ids with commas, e.g. 1,2,3");
+    tokens.push_back(token);
+    if (next == end) return tokens;
+    at = next + 1;
+  }
+}
+
+const Tokenizer& TokenizerOf(const Engine& engine, const std::string& tokens_option) {
+  if (!engine.tokenizer())
+    throw UsageError("tokenizer.json", "is not in the model's folder, so text cannot be read",
+                     "give token ids with " + tokens_option);
+  return *engine.tokenizer();
+}
+
+}  // namespace fullband
