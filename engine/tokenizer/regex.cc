@@ -1,0 +1,114 @@
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "engine/tokenizer/regex.h"
+
+#include <fmt/format.h>
+#include <pcre2.h>
+
+#include "common/error.h"
+
+namespace fullband {
+namespace {
+
+// Far above what ordinary expressions need, even for megabytes without a space, yet reached within seconds by
+// one that backtracks exponentially.
+constexpr uint32_t kMatchLimit = 200'000'000;
+constexpr size_t kJitStack = 64 << 10, kJitStackLimit = 64 << 20;
+constexpr uint32_t kHeapLimitKib = 256 << 10;
+
+// What a thread needs to match; made once a thread, since a stack for compiled code is costly to make.
+struct Matcher {
+  Matcher()
+      : stack(pcre2_jit_stack_create(kJitStack, kJitStackLimit, nullptr)),
+        context(pcre2_match_context_create(nullptr)),
+        data(pcre2_match_data_create(1, nullptr)) {
+    if (!stack || !context || !data) throw std::bad_alloc();
+    pcre2_set_match_limit(context, kMatchLimit);
+    pcre2_set_heap_limit(context, kHeapLimitKib);
+    pcre2_jit_stack_assign(context, nullptr, stack);
+  }
+  ~Matcher() {
+    pcre2_match_data_free(data);
+    pcre2_match_context_free(context);
+    pcre2_jit_stack_free(stack);
+  }
+  Matcher(const Matcher&) = delete;
+  Matcher& operator=(const Matcher&) = delete;
+
+  pcre2_jit_stack* stack;
+  pcre2_match_context* context;
+  pcre2_match_data* data;
+};
+
+Matcher& ThreadMatcher() {
+  thread_local Matcher matcher;
+  return matcher;
+}
+
+std::string Message(int code) {
+  PCRE2_UCHAR buffer[256];
+  pcre2_get_error_message(code, buffer, sizeof(buffer));
+  return reinterpret_cast<const char*>(buffer);
+}
+
+}  // namespace
+
+struct Regex::Code {
+  explicit Code(pcre2_code* code) : value(code) {}
+  ~Code() { pcre2_code_free(value); }
+  Code(const Code&) = delete;
+  Code& operator=(const Code&) = delete;
+  pcre2_code* value;
+};
+
+Regex::Regex(const std::string& pattern, std::string place) : place_(std::move(place)) {
+  CheckPattern(pattern, place_);
+  std::unique_ptr<pcre2_compile_context, decltype(&pcre2_compile_context_free)> context(
+      pcre2_compile_context_create(nullptr), &pcre2_compile_context_free);
+  if (!context) throw std::bad_alloc();
+  pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
+  int error = 0;
+  PCRE2_SIZE offset = 0;
+  pcre2_code* code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
+                                   PCRE2_UTF | PCRE2_UCP, &error, &offset, context.get());
+  if (!code)
+    throw Error(place_, fmt::format("is not a regular expression: {} (at byte {})", Message(error), offset));
+  code_ = std::make_unique<Code>(code);
+  pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);  // without it, the interpreter does the same slower
+}
+
+Regex::~Regex() = default;
+
+std::vector<Stretch> Regex::Search(std::string_view text) const {
+  std::vector<Stretch> out;
+  Matcher& matcher = ThreadMatcher();
+  size_t covered = 0;  // up to here `out` has it all
+  size_t from = 0;     // the search goes on here
+  bool any = false;
+  while (from <= text.size()) {
+    // The text has been checked once: checking it again at each match would take quadratic time.
+    const int found = pcre2_match(code_->value, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from,
+                                  PCRE2_NO_UTF_CHECK, matcher.data, matcher.context);
+    if (found == PCRE2_ERROR_NOMATCH) break;
+    if (found < 0)
+      throw Error(place_,
+                  fmt::format("cannot be applied to a text of {} bytes: {}", text.size(), Message(found)),
+                  "the expression backtracks too much on this text");
+    const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(matcher.data);
+    const size_t begin = offsets[0], end = offsets[1];
+    if (begin == end && any && end == covered) {  // an empty match just behind the last one is not taken
+      if (from == text.size()) break;
+      do {
+        ++from;
+      } while (from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0) == 0x80);
+      continue;
+    }
+    if (covered != begin) out.push_back({covered, begin, false});
+    out.push_back({begin, end, true});
+    covered = from = end;
+    any = true;
+  }
+  if (covered != text.size()) out.push_back({covered, text.size(), false});
+  return out;
+}
+
+}  // namespace fullband
