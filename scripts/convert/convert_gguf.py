@@ -61,8 +61,8 @@ def convert(source, target, dtype):
     return len(tensors)
 
 
-def main():
-    options = parse(sys.argv[1:])
+def main(arguments):
+    options = parse(arguments)
     try:
         count = convert(options.source, options.target, options.dtype)
     except Fault as fault:
@@ -82,4 +82,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
