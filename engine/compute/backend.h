@@ -1,5 +1,5 @@
-// What a compute backend provides: it owns what is big (weights, key/value pages, states) and runs whole steps.
-// It decides nothing: which sequence gets which page, slot or row is the scheduler's.
+// What a compute backend provides: it owns what is big (weights, key/value pages, states) and runs whole
+// steps. It decides nothing: which sequence gets which page, slot or row is the scheduler's.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ class Backend {
   virtual int64_t page_bytes() const = 0;
   virtual int64_t state_bytes() const = 0;
 
-  // Runs a step. A row's result depends on its own sequence alone, bit for bit: not on the other rows of the step,
-  // on how positions are cut into spans and steps, or on the number of threads.
+  // Runs a step. A row's result depends on its own sequence alone, bit for bit: not on the other rows of the
+  // step, on how positions are cut into spans and steps, or on the number of threads.
   virtual void Run(const Step& step, StepResult* result) = 0;
 
   // The top-layer state [D] kept in a slot: for tests and diagnostics.

@@ -1,9 +1,9 @@
 // A step: everything a backend is asked to do at once. Plain data; nothing finer crosses the interface.
 //
 // A step holds rows (one position of one sequence in one prefill pass each), grouped in spans of consecutive
-// positions that share a page list. The rows' inputs are made first (embedding, or fusion with a kept state), then
-// all rows go through the layers together, then the states asked for are kept and the queries answered. So a row
-// may read a state slot that another row of the same step overwrites: reads come before writes.
+// positions that share a page list. The rows' inputs are made first (embedding, or fusion with a kept state),
+// then all rows go through the layers together, then the states asked for are kept and the queries answered.
+// So a row may read a state slot that another row of the same step overwrites: reads come before writes.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ enum class Control : uint8_t {
 inline constexpr int32_t kNoSlot = -1;
 
 // One position. The input is the plain embedding of `token` where `state` is kNoSlot, else the fusion of the
-// embedding with the state in slot `state` (h_{t-1}); `older_state` (h_{t-2}) is read in its place under kStale.
+// embedding with the state in slot `state` (h_{t-1}); `older_state` (h_{t-2}) is read in its place under
+// kStale.
 struct Row {
   int32_t token = 0;
   int32_t state = kNoSlot;
@@ -32,9 +33,9 @@ struct Row {
   Control control = Control::kNone;
 };
 
-// Rows first_row .. first_row + row_count - 1 are positions `position` .. of one sequence. Their keys and values are
-// written to, and all positions up to each row's own are read from, `pages`: page i holds positions
-// i * page_size .. (i + 1) * page_size - 1, for every layer.
+// Rows first_row .. first_row + row_count - 1 are positions `position` .. of one sequence. Their keys and
+// values are written to, and all positions up to each row's own are read from, `pages`: page i holds
+// positions i * page_size .. (i + 1) * page_size - 1, for every layer.
 struct Span {
   int32_t first_row = 0;
   int32_t row_count = 0;
@@ -42,17 +43,17 @@ struct Span {
   std::vector<int32_t> pages;
 };
 
-// Copies the first `positions` positions of page `from` to page `to` (all layers) before any row is run, so that a
-// sequence can go on from the middle of a page that others share.
+// Copies the first `positions` positions of page `from` to page `to` (all layers) before any row is run, so
+// that a sequence can go on from the middle of a page that others share.
 struct PageCopy {
   int32_t from = 0;
   int32_t to = 0;
   int32_t positions = 0;
 };
 
-// Temperature 0 is greedy: the arg max, ties to the lowest id. Otherwise logits / temperature, cut to the top_k
-// largest (0: all), then to the smallest set whose probability reaches top_p, drawn with the random number
-// Uniform(key, counter).
+// Temperature 0 is greedy: the arg max, ties to the lowest id. Otherwise logits / temperature, cut to the
+// top_k largest (0: all), then to the smallest set whose probability reaches top_p, drawn with the random
+// number Uniform(key, counter).
 struct SampleSpec {
   float temperature = 0;
   int32_t top_k = 0;
@@ -85,12 +86,13 @@ struct TokenLogprob {
 struct QueryResult {
   std::vector<float> target_logprobs;  // as Query::targets
   std::vector<TokenLogprob> top;
-  TokenLogprob sampled;                // where Query::sample
+  TokenLogprob sampled;  // where Query::sample
 };
 
 struct StepResult {
   std::vector<QueryResult> queries;  // as Step::queries
-  // Per row: root mean square of the residual stream before the final norm; NaN or Inf where the state is not finite.
+  // Per row: root mean square of the residual stream before the final norm; NaN or Inf where the state is not
+  // finite.
   std::vector<float> state_rms;
 };
 

@@ -1,0 +1,303 @@
+#include "engine/compute/cpu/cpu_backend.h"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/error.h"
+#include "engine/compute/check_step.h"
+#include "engine/compute/cpu/team.h"
+#include "engine/compute/sampling.h"
+
+namespace fullband {
+namespace {
+
+// Raised whenever a change to the arithmetic may change a bit of any result.
+constexpr const char* kNumerics = "cpu-1";
+
+// Queries whose logits are held at once.
+constexpr int64_t kQueryBlock = 48;
+
+int CountThreads(int wanted) {
+  if (wanted < 0) throw UsageError("--threads", fmt::format("{} is negative", wanted));
+  return wanted > 0 ? wanted : omp_get_max_threads();
+}
+
+int64_t HeadsPerGroup(const ModelConfig& config) { return config.heads / config.kv_heads; }
+
+}  // namespace
+
+CpuBackend::CpuBackend(std::shared_ptr<const Model> model, const CpuOptions& options)
+    : model_(std::move(model)),
+      config_(model_->config),
+      kernels_(KernelsFor(options.target)),
+      info_{.device = "cpu", .target = kernels_.target, .numerics = kNumerics, .page_size = kPageSize},
+      threads_(CountThreads(options.threads)),
+      width_(Padded(config_.hidden_size)),
+      weights_(PackWeights(model_->weights)),
+      rope_(config_.rope, config_.head_dim),
+      pages_(config_) {}
+
+void CpuBackend::Reserve(int page_count, int state_count) {
+  pages_.Reserve(page_count);
+  const int64_t more = state_count - static_cast<int64_t>(states_.size());
+  if (more <= 0) return;
+  AlignedBuffer<float> block(more * width_);
+  for (int64_t i = 0; i < more; ++i) states_.push_back(block.data() + i * width_);
+  state_blocks_.push_back(std::move(block));
+}
+
+std::vector<float> CpuBackend::ReadState(int slot) const {
+  if (slot < 0 || slot >= static_cast<int>(states_.size())) {
+    throw Error(fmt::format("state slot {}", slot), "it does not exist", "this is a fault of the program");
+  }
+  return std::vector<float>(states_[slot], states_[slot] + config_.hidden_size);
+}
+
+void CpuBackend::Run(const Step& step, StepResult* result) {
+  CheckStep(step, config_, {pages_.count(), kPageSize, static_cast<int>(states_.size())});
+  Prepare(step);
+  for (const PageCopy& copy : step.copies) pages_.Copy(copy);
+  const int64_t rows = step.rows.size();
+  if (rows > 0) {
+#pragma omp parallel num_threads(threads_)
+    {
+      MakeInputs(step);
+      for (int layer = 0; layer < config_.layers; ++layer) RunLayer(layer, rows);
+      Norm(weights_.final_norm, rows);
+    }
+  }
+  result->state_rms.assign(work_.rms.begin(), work_.rms.begin() + rows);
+  KeepStates(step);
+  Answer(step, result);
+}
+
+// ------------------------------------------------------------------------------------------------
+// preparation
+
+void CpuBackend::Prepare(const Step& step) {
+  const int64_t rows = step.rows.size();
+  work_.fused.clear();
+  for (int64_t i = 0; i < rows; ++i) {
+    if (step.rows[i].state != kNoSlot) work_.fused.push_back(i);
+  }
+  const int64_t fused = work_.fused.size();
+  const int64_t queries = std::min<int64_t>(step.queries.size(), kQueryBlock);
+  const int64_t heads_width = int64_t{config_.heads} * config_.head_dim;
+
+  work_.x.Resize(rows, width_);
+  work_.normed.Resize(rows, width_);
+  work_.qkv.Resize(rows, weights_.layers.front().query_key_value.outputs());
+  work_.mixed.Resize(rows, Padded(heads_width));
+  work_.gate_up.Resize(rows, weights_.layers.front().gate_up.outputs());
+  for (Rows* r : {&work_.states, &work_.state_products, &work_.tokens, &work_.gate_products})
+    r->Resize(fused, width_);
+  work_.query_states.Resize(queries, width_);
+  work_.logits.Resize(queries, weights_.head.outputs());
+  work_.scratch.Resize(threads_, HeadsPerGroup(config_) * ValueStride(config_.head_dim));
+  const int64_t widest =
+      std::max({int64_t{config_.hidden_size}, heads_width, int64_t{config_.intermediate_size}});
+  work_.packed.Grow(std::max(rows, queries) * widest);
+  work_.rms.resize(rows);
+  PlaceRows(step);
+}
+
+void CpuBackend::PlaceRows(const Step& step) {
+  work_.page_lists.clear();
+  for (const Span& span : step.spans) {
+    for (int32_t page : span.pages) work_.page_lists.push_back(pages_.page(page));
+  }
+  work_.places.clear();
+  int end = 0;
+  const float* const* pages = work_.page_lists.data();
+  for (const Span& span : step.spans) {
+    for (int i = 0; i < span.row_count; ++i) {
+      const int position = span.position + i;
+      work_.places.push_back({position, pages, pages_.page(span.pages[position / kPageSize])});
+    }
+    pages += span.pages.size();
+    end = std::max(end, span.position + span.row_count);
+  }
+  rope_.Cover(end);
+}
+
+// ------------------------------------------------------------------------------------------------ inputs
+
+void CpuBackend::MakeInputs(const Step& step) {
+  ShareItems(step.rows.size(), [&](int64_t i) {
+    float* x = work_.x.row(i);
+    WidenRow(model_->weights.embedding, step.rows[i].token, x);
+    // A broken state of an earlier step may have left its NaN in the padding.
+    std::fill(x + config_.hidden_size, x + width_, 0.0f);
+  });
+  if (!work_.fused.empty()) Fuse(step);
+}
+
+// Equation 4: x := (W^U h) * sigmoid(W^G e), or the additive form e + W^U h, for the rows that are fused.
+void CpuBackend::Fuse(const Step& step) {
+  const int64_t count = work_.fused.size();
+  ShareItems(count, [&](int64_t i) {
+    const int32_t row = work_.fused[i];
+    GatherFeedback(step.rows[row], work_.places[row].position, work_.states.row(i), work_.tokens.row(i));
+  });
+  Multiply(weights_.state_proj, work_.states, count, work_.state_products);
+  const bool glu = config_.fusion == Fusion::kGlu;
+  if (glu) Multiply(weights_.token_gate, work_.tokens, count, work_.gate_products);
+  ShareItems(count, [&](int64_t i) {
+    const float* product = work_.state_products.row(i);
+    float* x = work_.x.row(work_.fused[i]);
+    if (glu) {
+      kernels_.sigmoid_gate(work_.gate_products.row(i), product, width_, x);
+    } else {
+      for (int64_t j = 0; j < width_; ++j) x[j] += product[j];
+    }
+  });
+}
+
+// The state and the embedding [D] that a row is fused from, spoilt as its control says.
+void CpuBackend::GatherFeedback(const Row& row, int position, float* state, float* token) const {
+  const float* h = states_[FeedbackSlot(row, position)];
+  if (row.control == Control::kZero) {
+    std::fill_n(state, config_.hidden_size, 0.0f);
+  } else if (row.control == Control::kReversed) {
+    std::reverse_copy(h, h + config_.hidden_size, state);
+  } else {
+    std::copy_n(h, config_.hidden_size, state);
+  }
+  WidenRow(model_->weights.embedding, row.control == Control::kConstantGate ? 0 : row.token, token);
+}
+
+// ------------------------------------------------------------------------------------------------ the stack
+// f
+
+void CpuBackend::RunLayer(int layer, int64_t rows) {
+  const CpuLayer& w = weights_.layers[layer];
+  Norm(w.input_norm, rows);
+  Multiply(w.query_key_value, work_.normed, rows, work_.qkv);
+  RotateAndStore(layer, rows);
+  Attend(layer, rows);
+  Multiply(w.output, work_.mixed, rows, work_.x, /*add=*/true);
+
+  Norm(w.post_attention_norm, rows);
+  Multiply(w.gate_up, work_.normed, rows, work_.gate_up);
+  ShareItems(rows, [&](int64_t i) {
+    float* gate = work_.gate_up.row(i);
+    kernels_.silu_gate(gate, gate + w.gate_up.offsets[1], w.gate_up.offsets[1], gate);
+  });
+  Multiply(w.down, work_.gate_up, rows, work_.x, /*add=*/true);
+}
+
+void CpuBackend::Norm(const AlignedBuffer<float>& weight, int64_t rows) {
+  const float eps = static_cast<float>(config_.rms_norm_eps);
+  ShareItems(rows, [&](int64_t i) {
+    work_.rms[i] =
+        kernels_.rms_norm(work_.x.row(i), weight.data(), config_.hidden_size, eps, work_.normed.row(i));
+  });
+}
+
+// One head's q/k norm, through scratch memory that is padded as the kernel wants it.
+void CpuBackend::NormHead(const AlignedBuffer<float>& weight, float* head) const {
+  float* padded = work_.scratch.row(omp_get_thread_num());
+  std::fill_n(padded, ValueStride(config_.head_dim), 0.0f);
+  std::copy_n(head, config_.head_dim, padded);
+  kernels_.rms_norm(padded, weight.data(), config_.head_dim, static_cast<float>(config_.rms_norm_eps),
+                    padded);
+  std::copy_n(padded, config_.head_dim, head);
+}
+
+// Norms and rotates queries and keys, and writes keys and values to the pages. Attention begins only when all
+// rows have done so: rows of a span see each other there.
+void CpuBackend::RotateAndStore(int layer, int64_t rows) {
+  const CpuLayer& w = weights_.layers[layer];
+  const float scale = 1.0f / std::sqrt(static_cast<float>(config_.head_dim));
+  ShareItems(rows, [&](int64_t i) {
+    const Place& place = work_.places[i];
+    float* query = work_.qkv.row(i);
+    for (int h = 0; h < config_.heads; ++h, query += config_.head_dim) {
+      if (config_.qk_norm) NormHead(w.query_norm, query);
+      rope_.Rotate(place.position, scale, query);
+    }
+    float* key = work_.qkv.row(i) + w.query_key_value.offsets[1];
+    const float* value = work_.qkv.row(i) + w.query_key_value.offsets[2];
+    for (int h = 0; h < config_.kv_heads; ++h, key += config_.head_dim, value += config_.head_dim) {
+      if (config_.qk_norm) NormHead(w.key_norm, key);
+      rope_.Rotate(place.position, 1.0f, key);
+      pages_.Write(place.page, layer, h, place.position % kPageSize, key, value);
+    }
+  });
+}
+
+void CpuBackend::Attend(int layer, int64_t rows) {
+  // All heads that share keys at once, unless that leaves threads idle.
+  const int64_t group = HeadsPerGroup(config_);
+  const bool few = rows * config_.kv_heads < int64_t{4} * omp_get_num_threads();
+  const int64_t heads = few ? 1 : group, items = config_.heads / heads;
+  ShareItems(rows * items, [&](int64_t i) { AttendHeads(layer, i / items, i % items * heads, heads); });
+}
+
+void CpuBackend::AttendHeads(int layer, int64_t row, int64_t first_head, int64_t heads) {
+  const Place& place = work_.places[row];
+  const int kv_head = static_cast<int>(first_head / HeadsPerGroup(config_));
+  kernels_.attend({.query = work_.qkv.row(row) + first_head * config_.head_dim,
+                   .heads = heads,
+                   .head_dim = config_.head_dim,
+                   .pages = place.pages,
+                   .key_offset = pages_.KeyOffset(layer, kv_head),
+                   .value_offset = pages_.ValueOffset(layer, kv_head),
+                   .positions = place.position + 1,
+                   .out = work_.mixed.row(row) + first_head * config_.head_dim,
+                   .scratch = work_.scratch.row(omp_get_thread_num())});
+}
+
+void CpuBackend::Multiply(const PackedMatrix& weights, const Rows& in, int64_t rows, const Rows& out,
+                          bool add) {
+  const float* x = in.row(0);
+  if (rows > 1) {
+    ShareRanges(kernels_.row_blocks(rows), [&](int64_t begin, int64_t end) {
+      kernels_.pack_rows(in.row(0), in.stride(), rows, weights.inputs, begin, end, work_.packed.data());
+    });
+    x = work_.packed.data();
+  }
+  const Product product = {
+      .weights = &weights, .x = x, .rows = rows, .out = out.row(0), .stride = out.stride(), .add = add};
+  ShareRanges(weights.panels, [&](int64_t begin, int64_t end) { kernels_.multiply(product, begin, end); });
+}
+
+// ------------------------------------------------------------------------------------------------ results
+
+void CpuBackend::KeepStates(const Step& step) {
+  for (size_t i = 0; i < step.rows.size(); ++i) {
+    const int32_t slot = step.rows[i].keep_state;
+    if (slot != kNoSlot) std::copy_n(work_.normed.row(i), config_.hidden_size, states_[slot]);
+  }
+}
+
+void CpuBackend::Answer(const Step& step, StepResult* result) {
+  const int64_t queries = step.queries.size();
+  result->queries.resize(queries);
+  for (int64_t first = 0; first < queries; first += kQueryBlock) {
+    const int64_t count = std::min(kQueryBlock, queries - first);
+#pragma omp parallel num_threads(threads_)
+    {
+      ShareItems(count, [&](int64_t i) {
+        std::copy_n(work_.normed.row(step.queries[first + i].row), width_, work_.query_states.row(i));
+      });
+      Multiply(weights_.head, work_.query_states, count, work_.logits);
+      ShareItems(count, [&](int64_t i) {
+        const std::span<const float> logits(work_.logits.row(i), config_.vocab_size);
+        const double log_sum = kernels_.log_sum_exp(logits.data(), logits.size());
+        result->queries[first + i] = AnswerQuery(step.queries[first + i], logits, log_sum);
+      });
+    }
+  }
+}
+
+std::unique_ptr<Backend> MakeCpuBackend(std::shared_ptr<const Model> model, const CpuOptions& options) {
+  return std::make_unique<CpuBackend>(std::move(model), options);
+}
+
+std::vector<std::string> CpuTargets() { return KernelTargets(); }
+
+}  // namespace fullband

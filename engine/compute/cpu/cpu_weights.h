@@ -1,0 +1,49 @@
+// A model's weights as the CPU's kernels want them.
+#pragma once
+
+#include <vector>
+
+#include "engine/checkpoint/model.h"
+#include "engine/compute/cpu/packed_matrix.h"
+
+namespace fullband {
+
+struct CpuLayer {
+  AlignedBuffer<float> input_norm, post_attention_norm;
+  AlignedBuffer<float> query_norm, key_norm;  // empty without q/k norms
+  PackedMatrix query_key_value, output, gate_up, down;
+};
+
+struct CpuWeights {
+  std::vector<CpuLayer> layers;
+  AlignedBuffer<float> final_norm;
+  PackedMatrix head;
+  PackedMatrix state_proj, token_gate;  // without panels where the model has no such matrix
+};
+
+inline CpuLayer PackLayer(const LayerWeights& w) {
+  CpuLayer layer;
+  layer.input_norm = PackVector(w.input_norm);
+  layer.post_attention_norm = PackVector(w.post_attention_norm);
+  layer.query_norm = PackVector(w.q_norm);
+  layer.key_norm = PackVector(w.k_norm);
+  const LinearWeights attention[] = {{w.q, w.q_bias}, {w.k, w.k_bias}, {w.v, w.v_bias}};
+  layer.query_key_value = PackMatrix(attention);
+  layer.output = PackMatrix(w.o, w.o_bias);
+  const LinearWeights gate_up[] = {{w.gate, w.gate_bias}, {w.up, w.up_bias}};
+  layer.gate_up = PackMatrix(gate_up);
+  layer.down = PackMatrix(w.down, w.down_bias);
+  return layer;
+}
+
+inline CpuWeights PackWeights(const Weights& w) {
+  CpuWeights packed;
+  for (const LayerWeights& layer : w.layers) packed.layers.push_back(PackLayer(layer));
+  packed.final_norm = PackVector(w.final_norm);
+  packed.head = PackMatrix(w.head);
+  if (w.state_proj) packed.state_proj = PackMatrix(w.state_proj);
+  if (w.token_gate) packed.token_gate = PackMatrix(w.token_gate);
+  return packed;
+}
+
+}  // namespace fullband

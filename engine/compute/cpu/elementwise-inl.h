@@ -1,0 +1,103 @@
+// Norms, gates and log-sum-exp over one row. Included once for each target.
+#if defined(FULLBAND_ELEMENTWISE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FULLBAND_ELEMENTWISE_INL_H_
+#undef FULLBAND_ELEMENTWISE_INL_H_
+#else
+#define FULLBAND_ELEMENTWISE_INL_H_
+#endif
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "engine/compute/cpu/vectors-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fullband {
+namespace HWY_NAMESPACE {
+
+float RmsNorm(const float* x, const float* weight, int64_t size, float eps, float* out) {
+  const DF d;
+  Partials squares;
+  for (int64_t i = 0; i < size; i += 16) squares.AddSquares(x + i);
+  const float mean = squares.Total() / static_cast<float>(size);
+  const VF scale = hn::Set(d, 1.0f / std::sqrt(mean + eps));
+  for (int64_t i = 0; i < (size + 15) / 16 * 16; i += kLanes) {
+    const VF normed = hn::Mul(hn::LoadU(d, x + i), scale);
+    hn::StoreU(hn::Mul(normed, hn::LoadU(d, weight + i)), d, out + i);
+  }
+  return std::sqrt(mean);
+}
+
+void SiluGate(const float* gate, const float* up, int64_t size, float* out) {
+  const DF d;
+  for (int64_t i = 0; i < size; i += kLanes) {
+    const VF g = hn::LoadU(d, gate + i);
+    hn::StoreU(hn::Mul(hn::Mul(g, Sigmoid(g)), hn::LoadU(d, up + i)), d, out + i);
+  }
+}
+
+void SigmoidGate(const float* gate, const float* up, int64_t size, float* out) {
+  const DF d;
+  for (int64_t i = 0; i < size; i += kLanes) {
+    hn::StoreU(hn::Mul(hn::LoadU(d, up + i), Sigmoid(hn::LoadU(d, gate + i))), d, out + i);
+  }
+}
+
+void ExpRow(const float* x, int64_t size, float* out) {
+  const DF d;
+  for (int64_t i = 0; i < size; i += kLanes) hn::StoreU(Exp(hn::LoadU(d, x + i)), d, out + i);
+}
+
+// The largest of `size` numbers, NaN left out; minus infinity where there is none.
+HWY_INLINE float Largest(const float* x, int64_t size) {
+  const DF d;
+  VF lanes = hn::Set(d, -std::numeric_limits<float>::infinity());
+  int64_t i = 0;
+  for (; i + kLanes <= size; i += kLanes) {
+    const VF v = hn::LoadU(d, x + i);
+    lanes = hn::IfThenElse(hn::Gt(v, lanes), v, lanes);
+  }
+  float largest = hn::GetLane(hn::MaxOfLanes(d, lanes));
+  for (; i < size; ++i) largest = x[i] > largest ? x[i] : largest;
+  return largest;
+}
+
+// NaN where an element is.
+double LogSumExp(const float* x, int64_t size) {
+  const float largest = Largest(x, size);
+  // Blocks keep the partial sums short; their totals are added in double.
+  constexpr int64_t kBlock = 1024;
+  const DF d;
+  const VF shift = hn::Set(d, largest);
+  double total = 0;
+  for (int64_t begin = 0; begin < size; begin += kBlock) {
+    const int64_t end = std::min(begin + kBlock, size);
+    Partials sums;
+    HWY_ALIGN float terms[16];
+    for (int64_t i = begin; i < end; i += 16) {
+      const int64_t present = std::min<int64_t>(16, end - i);
+      const float* source = x + i;
+      HWY_ALIGN float last[16];
+      if (present < 16) {
+        std::fill(last, last + 16, -std::numeric_limits<float>::infinity());
+        std::copy(source, source + present, last);
+        source = last;
+      }
+      for (int64_t j = 0; j < 16; j += kLanes) {
+        hn::Store(Exp(hn::Sub(hn::LoadU(d, source + j), shift)), d, terms + j);
+      }
+      sums.Add(terms);
+    }
+    total += sums.Total();
+  }
+  return largest + std::log(total);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace fullband
+HWY_AFTER_NAMESPACE();
+
+#endif  // FULLBAND_ELEMENTWISE_INL_H_
