@@ -1,0 +1,125 @@
+// Prompts as text: the exact bytes, templates, options that do not fit together.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "common/error.h"
+#include "tasks/task_data.h"
+#include "tasks/text_template.h"
+#include "tests/tasks/own_suite.h"
+
+namespace fullband {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(TextTemplate, FillsHolesOnce) {
+  EXPECT_EQ(FillTemplate("a {x} b {y}{x}", {{"x", "1"}, {"y", "{x}"}}), "a 1 b {x}1");
+  EXPECT_EQ(FillTemplate("\\boxed{{}} {{{x}}}", {{"x", "1"}}), "\\boxed{} {1}");
+  EXPECT_EQ(FillTemplate("", {}), "");
+}
+
+TEST(TextTemplate, RefusesWhatIsNone) {
+  for (const char* text : {"{", "}", "{x", "x}", "{}", "{{x}", "{x}}"})
+    EXPECT_THROW(FillTemplate(text, {{"x", "1"}}), std::invalid_argument) << text;
+  EXPECT_THROW(FillTemplate("{y}", {{"x", "1"}}), std::invalid_argument);
+}
+
+TaskData Data(const Suite& suite, int shots, Format format = Format::kCompletion,
+              const std::string& system = "") {
+  TaskOptions options;
+  options.shots = shots;
+  options.format = format;
+  options.system = system;
+  return LoadTaskData(suite, options);
+}
+
+TEST(Prompt, CompletionOfWordProblems) {
+  const OwnSuite own;
+  EXPECT_EQ(CompletionPrompt(Data(own.Load(), 0), Data(own.Load(), 0).items[1], 0), "Q: 2+3?\nA:");
+  const TaskData data = Data(own.Load(), 2);
+  const auto shot = [&](size_t i) {
+    return "Q: " + data.shots[i].fields["question"].get<std::string>() +
+           "\nA: " + data.shots[i].fields["answer"].get<std::string>() + "\n\n";
+  };
+  EXPECT_EQ(CompletionPrompt(data, data.items[0], 2), shot(0) + shot(1) + "Q: 1+1?\nA:");
+  // With fewer shots the oldest go.
+  EXPECT_EQ(CompletionPrompt(data, data.items[0], 1), shot(1) + "Q: 1+1?\nA:");
+  EXPECT_EQ(GoldText(data, data.items[0]), "2");
+}
+
+TEST(Prompt, CompletionOfChoices) {
+  const OwnSuite own;
+  const TaskData data = Data(own.Load("own_choice.toml"), 0);
+  EXPECT_EQ(CompletionPrompt(data, data.items[1], 0), "Q: Grass?\nA:");
+  EXPECT_THAT(Continuations(data, data.items[1]), ElementsAre(" blue", " green", " a caf\xc3\xa9"));
+  EXPECT_EQ(GoldText(data, data.items[1]), "green");
+  TaskData shown = data;
+  shown.shots = {data.items[1]};
+  EXPECT_EQ(CompletionPrompt(shown, data.items[0], 1), "Q: Grass?\nA: green\n\nQ: Sky?\nA:");
+}
+
+TEST(Prompt, ChatHasShotsAsTurns) {
+  const OwnSuite own;
+  const TaskData data = Data(own.Load(), 1, Format::kChat, "Be brief.");
+  const std::vector<ChatMessage> messages = ChatPrompt(data, data.items[0], 1);
+  ASSERT_EQ(messages.size(), 4u);
+  EXPECT_EQ(messages[0].role, "system");
+  EXPECT_EQ(messages[0].content, "Be brief.");
+  EXPECT_EQ(messages[1].role, "user");
+  EXPECT_EQ(messages[1].content, data.shots[0].fields["question"].get<std::string>() + " Think.");
+  EXPECT_EQ(messages[2].role, "assistant");
+  EXPECT_EQ(messages[2].content, data.shots[0].fields["answer"].get<std::string>());
+  EXPECT_EQ(messages[3].content, "1+1? Think.");
+  EXPECT_EQ(ChatPrompt(Data(own.Load(), 0, Format::kChat), data.items[0], 0).size(), 1u);
+}
+
+TEST(Prompt, MiniSuitesReadAsTheirLargeSiblings) {
+  const TaskData problems = Data(LoadSuite("mini_gsm8k"), 0);
+  EXPECT_EQ(CompletionPrompt(problems, problems.items[0], 0),
+            "Question: Jonas has four times as many apples as Emma, who has 20. How many more apples does "
+            "Jonas have?\n"
+            "Answer:");
+  EXPECT_EQ(GoldText(problems, problems.items[0]), "60");
+  const TaskData choices = Data(LoadSuite("mini_choice"), 0);
+  EXPECT_THAT(CompletionPrompt(choices, choices.items[0], 0), ::testing::StartsWith("Question: "));
+  EXPECT_THAT(CompletionPrompt(choices, choices.items[0], 0), ::testing::EndsWith("?\nAnswer:"));
+  EXPECT_EQ(LoadSuite("gsm8k").completion.question, LoadSuite("mini_gsm8k").completion.question);
+  EXPECT_EQ(LoadSuite("gsm8k").completion.stop_strings, LoadSuite("mini_gsm8k").completion.stop_strings);
+}
+
+// The shots' hash tells other shots, another order and another wording apart.
+TEST(Prompt, ShotTextIsIdentified) {
+  const OwnSuite own;
+  const TaskData two = Data(own.Load(), 2);
+  EXPECT_EQ(ShotTextSha256(two), ShotTextSha256(Data(own.Load(), 2)));
+  EXPECT_NE(ShotTextSha256(two), ShotTextSha256(Data(own.Load(), 1)));
+  EXPECT_NE(ShotTextSha256(two), ShotTextSha256(Data(own.Load(), 2, Format::kChat)));
+  TaskData turned = two;
+  std::swap(turned.shots[0], turned.shots[1]);
+  EXPECT_NE(ShotTextSha256(two), ShotTextSha256(turned));
+}
+
+TEST(Prompt, OptionsThatMakeNoSenseAreUsageErrors) {
+  const OwnSuite own;
+  const auto fails = [&](auto change) {
+    TaskOptions options;
+    change(options);
+    try {
+      LoadTaskData(own.Load(), options);
+    } catch (const Error& error) {
+      return error.code() == ExitCode::kUsage;
+    }
+    return false;
+  };
+  EXPECT_TRUE(fails([](TaskOptions& o) { o.shots = -1; }));
+  EXPECT_TRUE(fails([](TaskOptions& o) { o.max_new_tokens = 0; }));
+  EXPECT_TRUE(fails([](TaskOptions& o) { o.system = "Be brief."; }));
+  EXPECT_TRUE(fails([](TaskOptions& o) { o.extra_stop_strings = {""}; }));
+  EXPECT_FALSE(fails([](TaskOptions&) {}));
+}
+
+}  // namespace
+}  // namespace fullband

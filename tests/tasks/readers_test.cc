@@ -1,0 +1,213 @@
+#include "tasks/readers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/error.h"
+#include "common/hash.h"
+#include "tasks/data_file.h"
+#include "tasks/task_data.h"
+#include "tests/tasks/own_suite.h"
+
+namespace fullband {
+namespace {
+
+using ::testing::HasSubstr;
+
+template <typename Call>
+std::string MessageOf(Call call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "(no error)";
+}
+
+std::vector<Item> Read(const std::string& reader, const std::string& bytes) {
+  return ReadItems(*FindReader(reader), bytes, "folder/data.jsonl");
+}
+
+TEST(Readers, Gsm8kLinesBecomeItems) {
+  const auto items = Read("gsm8k_jsonl", kOwnItems);
+  ASSERT_EQ(items.size(), 2u);
+  EXPECT_EQ(items[0].id, "0");
+  EXPECT_EQ(items[1].id, "1");
+  EXPECT_EQ(items[0].fields["question"], "1+1?");
+  EXPECT_EQ(items[0].fields["answer"], "One and one.\n#### 2");
+  EXPECT_EQ(items[0].fields["final"], "2");
+}
+
+TEST(Readers, TheFinalAnswerIsWhatFollowsTheLastMarker) {
+  const auto items = Read("gsm8k_jsonl", R"({"question": "?", "answer": "#### 1\n#### -1,000 \n"})");
+  EXPECT_EQ(items[0].fields["final"], "-1,000");
+}
+
+TEST(Readers, MultipleChoiceLinesBecomeItems) {
+  const auto items = Read("multiple_choice_jsonl", kOwnChoices);
+  ASSERT_EQ(items.size(), 3u);
+  EXPECT_EQ(items[1].fields["choices"].size(), 3u);
+  EXPECT_EQ(items[1].fields["choices"][2], "a caf\xc3\xa9");
+  EXPECT_EQ(items[1].fields["gold"], 1);
+}
+
+TEST(Readers, LinesMayHaveIdsAndWindowsEndingsAndOtherFields) {
+  const auto items = Read("gsm8k_jsonl",
+                          "{\"id\": \"a-7\", \"question\": \"?\", \"answer\": \"#### 1\", \"more\": [1]}\r\n"
+                          "{\"id\": 12, \"question\": \"??\", \"answer\": \"#### 2\"}");
+  ASSERT_EQ(items.size(), 2u);
+  EXPECT_EQ(items[0].id, "a-7");
+  EXPECT_EQ(items[1].id, "12");
+}
+
+struct Broken {
+  const char* name;
+  const char* reader;
+  std::string bytes;
+  std::vector<std::string> says;
+};
+
+void PrintTo(const Broken& broken, std::ostream* out) { *out << broken.name; }
+
+class BrokenData : public ::testing::TestWithParam<Broken> {};
+
+TEST_P(BrokenData, IsRefusedByLineAndField) {
+  const Broken& broken = GetParam();
+  const std::string message = MessageOf([&] { Read(broken.reader, broken.bytes); });
+  EXPECT_THAT(message, HasSubstr("folder/data.jsonl"));
+  for (const std::string& part : broken.says) EXPECT_THAT(message, HasSubstr(part));
+  EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+}
+
+constexpr char kGsm[] = "gsm8k_jsonl", kMulti[] = "multiple_choice_jsonl";
+const std::string kGood = "{\"question\": \"a\", \"answer\": \"#### 1\"}\n";
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, BrokenData,
+    ::testing::Values(
+        Broken{"empty_file", kGsm, "", {"holds no items"}},
+        Broken{"empty_line", kGsm, kGood + "\n" + kGood, {"line 2", "is empty"}},
+        Broken{"cut_line", kGsm, kGood + "{\"question\": \"b\", \"ans", {"line 2", "is not valid JSON"}},
+        Broken{"two_objects_on_a_line", kGsm, "{} {}\n", {"line 1", "is not valid JSON"}},
+        Broken{"not_an_object", kGsm, kGood + "[1, 2]\n", {"line 2", "is not a JSON object"}},
+        Broken{"csv", kGsm, "question,answer\n1,2\n", {"line 1", "is not valid JSON"}},
+        Broken{"missing_field", kGsm, kGood + "{\"question\": \"b\"}\n", {"line 2, answer: is missing"}},
+        Broken{"number_for_text",
+               kGsm,
+               "{\"question\": 5, \"answer\": \"#### 1\"}",
+               {"question: is a number, not a string"}},
+        Broken{"null_for_text",
+               kGsm,
+               "{\"question\": \"a\", \"answer\": null}",
+               {"answer: is a null, not a string"}},
+        Broken{
+            "blank_text", kGsm, "{\"question\": \" \\n\", \"answer\": \"#### 1\"}", {"question: is empty"}},
+        Broken{"no_final_answer",
+               kGsm,
+               "{\"question\": \"a\", \"answer\": \"1\"}",
+               {"answer: does not end with"}},
+        Broken{"empty_final_answer",
+               kGsm,
+               "{\"question\": \"a\", \"answer\": \"#### \"}",
+               {"answer: does not end with"}},
+        Broken{"not_utf8",
+               kGsm,
+               kGood + "{\"question\": \"\xff\", \"answer\": \"#### 1\"}",
+               {"line 2", "not UTF-8: byte 15"}},
+        Broken{"cut_utf8", kGsm, "{\"question\": \"\xc3", {"line 1", "not UTF-8"}},
+        Broken{"utf8_of_a_surrogate", kGsm, "{\"question\": \"\xed\xa0\x80\"}", {"line 1", "not UTF-8"}},
+        Broken{"lone_surrogate_escape", kGsm, "{\"question\": \"\\ud800\"}", {"line 1", "is not valid JSON"}},
+        Broken{"byte_order_mark", kGsm, "\xef\xbb\xbf" + kGood, {"byte order mark"}},
+        Broken{"id_twice",
+               kGsm,
+               "{\"id\": \"1\", \"question\": \"a\", \"answer\": \"#### 1\"}\n" + kGood,
+               {"line 2, id: is 1, as on line 1"}},
+        Broken{"id_is_null",
+               kGsm,
+               "{\"id\": null, \"question\": \"a\", \"answer\": \"#### 1\"}",
+               {"id: is a null"}},
+        Broken{"choices_is_text",
+               kMulti,
+               R"({"query": "a", "choices": "xy", "gold": 0})",
+               {"choices: is a string, not an array"}},
+        Broken{"choice_is_a_number",
+               kMulti,
+               R"({"query": "a", "choices": ["x", 2], "gold": 0})",
+               {"choices[1]: is a number"}},
+        Broken{"one_choice", kMulti, R"({"query": "a", "choices": ["x"], "gold": 0})", {"fewer than two"}},
+        Broken{"empty_choice",
+               kMulti,
+               R"({"query": "a", "choices": ["x", ""], "gold": 0})",
+               {"choices[1]: is empty"}},
+        Broken{"gold_too_large",
+               kMulti,
+               R"({"query": "a", "choices": ["x", "y"], "gold": 2})",
+               {"gold: is 2", "0 to 1"}},
+        Broken{
+            "gold_negative", kMulti, R"({"query": "a", "choices": ["x", "y"], "gold": -1})", {"gold: is -1"}},
+        Broken{"gold_huge",
+               kMulti,
+               R"({"query": "a", "choices": ["x", "y"], "gold": 18446744073709551615})",
+               {"gold: is out of range"}},
+        Broken{"gold_is_a_letter",
+               kMulti,
+               R"({"query": "a", "choices": ["x", "y"], "gold": "A"})",
+               {"gold: is \"A\", not a whole number"}},
+        Broken{"gold_is_a_boolean",
+               kMulti,
+               R"({"query": "a", "choices": ["x", "y"], "gold": true})",
+               {"gold: is true, not a whole number"}},
+        Broken{"gold_is_a_fraction",
+               kMulti,
+               R"({"query": "a", "choices": ["x", "y"], "gold": 0.5})",
+               {"gold: is 0.5"}},
+        Broken{"gold_missing", kMulti, R"({"query": "a", "choices": ["x", "y"]})", {"gold: is missing"}}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(DataFiles, AMissingFileSaysWhereItComesFrom) {
+  const OwnSuite own;
+  own.Write("own.toml", Replaced(kOwnGenerate, "\"own.jsonl\"",
+                                 "\"gone.jsonl\"\norigin = \"someone/sums: a.jsonl (MIT)\""));
+  const std::string message = MessageOf([&] { LoadTaskData(own.Load(), {}); });
+  EXPECT_THAT(message, HasSubstr("gone.jsonl"));
+  EXPECT_THAT(message, HasSubstr("someone/sums: a.jsonl (MIT)"));
+  EXPECT_THAT(message, HasSubstr(own.Load().file.parent_path().string()));
+  EXPECT_THAT(message, HasSubstr("--data-dir"));
+}
+
+TEST(DataFiles, OtherBytesThanTheSuiteStatesAreRefused) {
+  const OwnSuite own;
+  const std::string sha256 = Sha256Hex(kOwnItems);
+  own.Write("own.toml",
+            Replaced(kOwnGenerate, "\"own.jsonl\"", "\"own.jsonl\"\nsha256 = \"" + sha256 + "\""));
+  EXPECT_EQ(LoadTaskData(own.Load(), {}).data_sha256, sha256);
+  own.Write("own.jsonl", std::string(kOwnItems) + " ");
+  const std::string message = MessageOf([&] { LoadTaskData(own.Load(), {}); });
+  EXPECT_THAT(message, HasSubstr(own.Path("own.jsonl")));
+  EXPECT_THAT(message, HasSubstr(sha256));
+  EXPECT_THAT(message, HasSubstr(Sha256Hex(std::string(kOwnItems) + " ")));
+}
+
+TEST(DataFiles, AreLookedForBesideTheSuiteThenInTheDataFolders) {
+  const OwnSuite own;
+  const OwnSuite other;
+  other.Write("elsewhere.jsonl", kOwnShots);
+  own.Write("own.toml", Replaced(kOwnGenerate, "\"own.jsonl\"", "\"elsewhere.jsonl\""));
+  TaskOptions options;
+  options.data_folder = other.Path("");
+  EXPECT_EQ(LoadTaskData(own.Load(), options).items.size(), 3u);
+  own.Write("elsewhere.jsonl", kOwnItems);
+  EXPECT_EQ(LoadTaskData(own.Load(), options).items.size(), 2u);
+  options.data_folder = own.Path("no_such_folder");
+  EXPECT_THAT(MessageOf([&] { LoadTaskData(own.Load(), options); }), HasSubstr("is not a folder"));
+}
+
+TEST(DataFiles, AFolderIsNoDataFile) {
+  const OwnSuite own;
+  std::filesystem::create_directory(own.Path("sub"));
+  own.Write("own.toml", Replaced(kOwnGenerate, "\"own.jsonl\"", "\"sub\""));
+  EXPECT_THAT(MessageOf([&] { LoadTaskData(own.Load(), {}); }), HasSubstr("is not a file"));
+}
+
+}  // namespace
+}  // namespace fullband
