@@ -10,7 +10,8 @@ namespace fullband {
 // The program's version, e.g. "0.1.0".
 std::string Version();
 
-// The folder that holds tasks/ and scripts/: $FULLBAND_HOME, else the source folder the program was built from.
+// The folder that holds tasks/ and scripts/: $FULLBAND_HOME, else the source folder the program was built
+// from.
 std::filesystem::path HomeFolder();
 
 // $FULLBAND_CACHE, else $XDG_CACHE_HOME/fullband, else ~/.cache/fullband.

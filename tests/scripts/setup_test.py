@@ -1,0 +1,99 @@
+"""scripts/setup against stand-ins for the system's package tools: what it would install, and what it says."""
+
+import os
+import subprocess
+import tempfile
+import time
+import unittest
+
+HOME = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+SETUP = os.path.join(HOME, "scripts", "setup")
+
+# Everything asked about is installed, but for what $ABSENT names.
+DPKG_QUERY = """#!/bin/bash
+for package in "${@:4}"; do
+  case " $ABSENT " in *" $package "*) ;; *) echo "$package installed" ;; esac
+done
+"""
+APT_GET = """#!/bin/bash
+echo "$*" >>"$LOG"
+case $1 in
+  update) exit "${UPDATE_STATUS:-0}" ;;
+  install) exit "${INSTALL_STATUS:-0}" ;;
+esac
+"""
+ID = """#!/bin/bash
+echo "${USER_ID:-0}"
+"""
+SUDO = """#!/bin/bash
+echo "sudo $*" >>"$LOG"
+shift
+exec "$@"
+"""
+
+
+class SetupTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.tools = folder.name
+        self.log = os.path.join(folder.name, "log")
+        for name, text in {"dpkg-query": DPKG_QUERY, "apt-get": APT_GET, "id": ID, "sudo": SUDO}.items():
+            path = os.path.join(self.tools, name)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.chmod(path, 0o755)
+
+    def setup(self, *arguments, **environment):
+        done = subprocess.run(
+            [SETUP, *arguments], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+            env={**os.environ, "PATH": f"{self.tools}:{os.environ['PATH']}", "LOG": self.log, **environment},
+        )
+        calls = []
+        if os.path.exists(self.log):
+            with open(self.log, encoding="utf-8") as file:
+                calls = file.read().splitlines()
+        return done, calls
+
+    def test_is_quick_where_nothing_is_missing(self):
+        start = time.monotonic()
+        done, calls = self.setup()
+        self.assertEqual((done.returncode, done.stderr, calls), (0, "", []))
+        self.assertLess(time.monotonic() - start, 10)
+
+    def test_installs_what_is_missing_and_only_that(self):
+        done, calls = self.setup(ABSENT="cmake libhwy-dev")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(calls[0].split()[0], "update")
+        self.assertEqual(calls[1].split()[0], "install")
+        self.assertEqual([w for w in calls[1].split() if w in ("cmake", "libhwy-dev", "g++", "git")],
+                         ["cmake", "libhwy-dev"])
+
+    def test_goes_on_with_old_lists_where_they_cannot_be_renewed(self):
+        done, calls = self.setup(ABSENT="cmake", UPDATE_STATUS="100")
+        self.assertEqual((done.returncode, len(calls)), (0, 2), done.stderr)
+
+    def test_names_what_could_not_be_installed(self):
+        done, _ = self.setup(ABSENT="cmake", INSTALL_STATUS="100")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr.splitlines()[-1], "setup: apt-get could not install: cmake")
+
+    def test_uses_sudo_where_it_is_not_root(self):
+        done, calls = self.setup(ABSENT="cmake", USER_ID="1000")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(any(call.startswith("sudo ") and call.endswith("cmake") for call in calls), calls)
+
+    def test_formatting_tools_only_for_ci(self):
+        done, calls = self.setup(ABSENT="clang-format")
+        self.assertEqual((done.returncode, calls), (0, []))
+        done, calls = self.setup("--ci", ABSENT="clang-format")
+        self.assertTrue(calls[-1].endswith(" clang-format"), calls)
+
+    def test_unknown_option(self):
+        done, calls = self.setup("--everything")
+        self.assertEqual((done.returncode, calls), (2, []))
+        self.assertIn("--everything: unknown option", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
