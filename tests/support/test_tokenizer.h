@@ -1,0 +1,19 @@
+// A tokenizer made of given pieces, for tests of what is done with tokens.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/tokenizer/tokenizer.h"
+
+namespace fullband {
+
+// Token i stands for the bytes pieces[i], which need not be whole characters; single bytes
+// that no piece stands for get the ids after them. `special` are ids of special
+// tokens; `eos` (-1: none) is what tokenizer_config.json names.
+std::shared_ptr<const Tokenizer> MakeTestTokenizer(const std::vector<std::string>& pieces,
+                                                   const std::vector<int32_t>& special = {},
+                                                   int32_t eos = -1);
+
+}  // namespace fullband
