@@ -231,8 +231,9 @@ TEST(StopReason, StopStringInEverySetting) {
       ASSERT_TRUE(std::equal(ids.begin(), ids.end(), all.begin()));
       // Not one token more than it took.
       // (What is not known to be a character yet is not replaced yet either.)
-      if (request.stop_strings[1].find("\xEF\xBF\xBD") == std::string::npos)
+      if (request.stop_strings[1].find("\xEF\xBF\xBD") == std::string::npos) {
         EXPECT_EQ(TextOf(ids, ids.size() - 1).find(request.stop_strings[1]), std::string::npos);
+      }
     }
   }
 }

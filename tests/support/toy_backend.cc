@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <set>
 #include <stdexcept>
 
 #include "common/hash.h"
-#include "engine/compute/random.h"
+#include "engine/compute/check_step.h"
+#include "engine/compute/sampling.h"
 
 namespace fullband {
 namespace {
@@ -69,11 +69,16 @@ std::vector<float> ToyModel::Logits(const Vector& state) const {
   return logits;
 }
 
+double ToyModel::LogSum(std::span<const float> logits) {
+  double sum = 0;
+  for (float logit : logits) sum += std::exp(static_cast<double>(logit));
+  return std::log(sum);
+}
+
 std::vector<float> ToyModel::Logprobs(const Vector& state) const {
   std::vector<float> logprobs = Logits(state);
-  double sum = 0;
-  for (float logit : logprobs) sum += std::exp(static_cast<double>(logit));
-  for (float& value : logprobs) value = static_cast<float>(value - std::log(sum));
+  const double sum = LogSum(logprobs);
+  for (float& value : logprobs) value = static_cast<float>(value - sum);
   return logprobs;
 }
 
@@ -106,15 +111,12 @@ int64_t ToyBackend::page_bytes() const {
 
 std::optional<ToyModel::Keys>& ToyBackend::KeysAt(const Span& span, int position) {
   const size_t index = static_cast<size_t>(position / options_.page_size);
-  Check(index < span.pages.size(), "a span has too few pages");
   const size_t place = static_cast<size_t>(span.pages[index]) * static_cast<size_t>(options_.page_size) +
                        static_cast<size_t>(position % options_.page_size);
-  Check(place < pages_.size(), "a page was not reserved");
   return pages_[place];
 }
 
 const Vector& ToyBackend::StateAt(int slot) const {
-  Check(slot >= 0 && static_cast<size_t>(slot) < states_.size(), "a state slot was not reserved");
   Check(states_[static_cast<size_t>(slot)].has_value(), "a state was read before it was written");
   return *states_[static_cast<size_t>(slot)];
 }
@@ -125,8 +127,6 @@ void ToyBackend::RunCopies(const Step& step) {
     if (options_.fault == ToyFault::kIgnoreCopies) continue;
     const size_t from = static_cast<size_t>(copy.from) * static_cast<size_t>(options_.page_size);
     const size_t to = static_cast<size_t>(copy.to) * static_cast<size_t>(options_.page_size);
-    Check(std::max(from, to) + static_cast<size_t>(options_.page_size) <= pages_.size(),
-          "a copied page was not reserved");
     for (int i = 0; i < copy.positions; ++i) pages_[to + i] = pages_[from + i];
   }
 }
@@ -134,7 +134,6 @@ void ToyBackend::RunCopies(const Step& step) {
 std::vector<Vector> ToyBackend::MakeInputs(const Step& step) const {
   std::vector<Vector> inputs;
   for (const Row& row : step.rows) {
-    Check(row.token >= 0 && row.token < options_.vocab_size, "a token is out of range");
     if (row.state == kNoSlot || options_.fault == ToyFault::kIgnoreFusion) {
       inputs.push_back(ToyModel::Embed(row.token));
       continue;
@@ -168,56 +167,22 @@ void ToyBackend::RunSpan(const Step& step, const Span& span, const std::vector<V
   }
 }
 
-QueryResult ToyBackend::Answer(const Query& query, const Vector& state) const {
-  const std::vector<float> logits = model_.Logits(state);
-  const std::vector<float> logprobs = model_.Logprobs(state);
-  QueryResult result;
-  for (int32_t target : query.targets)
-    result.target_logprobs.push_back(logprobs.at(static_cast<size_t>(target)));
-  std::vector<int32_t> order(logits.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return logits[a] > logits[b]; });
-  Check(query.top >= 2, "a query asks for fewer than two best tokens");
-  for (int i = 0; i < query.top && i < static_cast<int>(order.size()); ++i)
-    result.top.push_back({order[i], logprobs[order[i]]});
-  if (!query.sample) return result;
-  result.sampled = result.top[0];
-  if (query.spec.temperature <= 0) return result;
-  size_t count = query.spec.top_k > 0 ? std::min<size_t>(order.size(), query.spec.top_k) : order.size();
-  std::vector<double> weights;
-  for (size_t i = 0; i < count; ++i)
-    weights.push_back(
-        std::exp((logits[order[i]] - logits[order[0]]) / static_cast<double>(query.spec.temperature)));
-  const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
-  double kept = 0;
-  size_t n = 0;
-  while (n < weights.size() && (n == 0 || kept < query.spec.top_p * all)) kept += weights[n++];
-  double rest = Uniform(query.spec.key, query.spec.counter) * kept;
-  size_t drawn = 0;
-  while (drawn + 1 < n && rest >= weights[drawn]) rest -= weights[drawn++];
-  result.sampled = {order[drawn], logprobs[order[drawn]]};
-  return result;
-}
-
 void ToyBackend::Run(const Step& step, StepResult* result) {
   ++steps_run_;
   rows_run_ += static_cast<int64_t>(step.rows.size());
   largest_step_ = std::max(largest_step_, static_cast<int>(step.rows.size()));
+  CheckStep(step, config_, {page_count(), options_.page_size, static_cast<int>(states_.size())});
   RunCopies(step);
   const std::vector<Vector> inputs = MakeInputs(step);
   std::vector<Vector> states(step.rows.size());
   std::set<int32_t> written;
-  int next = 0;
   for (const Span& span : step.spans) {
-    Check(span.first_row == next && span.row_count > 0, "the spans do not cover the rows in order");
-    next += span.row_count;
     const int first = span.position / options_.page_size;
     const int last = (span.position + span.row_count - 1) / options_.page_size;
     for (int i = first; i <= last; ++i)
       Check(written.insert(span.pages.at(static_cast<size_t>(i))).second, "two spans write one page");
     RunSpan(step, span, inputs, &states);
   }
-  Check(next == static_cast<int>(step.rows.size()), "the spans do not cover all rows");
   *result = {};
   for (size_t i = 0; i < step.rows.size(); ++i) {
     const bool poisoned = options_.poison == step.rows[i].token;
@@ -225,11 +190,12 @@ void ToyBackend::Run(const Step& step, StepResult* result) {
                                          : 1.0f + static_cast<float>(Fraction24(states[i][0])) / (1 << 24));
     const int slot = step.rows[i].keep_state;
     if (slot == kNoSlot) continue;
-    Check(slot >= 0 && static_cast<size_t>(slot) < states_.size(), "a state slot was not reserved");
     states_[static_cast<size_t>(slot)] = states[i];
   }
-  for (const Query& query : step.queries)
-    result->queries.push_back(Answer(query, states.at(static_cast<size_t>(query.row))));
+  for (const Query& query : step.queries) {
+    const std::vector<float> logits = model_.Logits(states[static_cast<size_t>(query.row)]);
+    result->queries.push_back(AnswerQuery(query, logits, ToyModel::LogSum(logits)));
+  }
 }
 
 std::vector<float> ToyBackend::ReadState(int slot) const {

@@ -33,6 +33,7 @@ struct ToyModel {
   // ones are written to `own`. Returns the top-layer state.
   static Vector Stack(const Vector& input, int position, std::span<const Keys* const> keys, Keys* own);
   std::vector<float> Logits(const Vector& state) const;  // in [0, 8)
+  static double LogSum(std::span<const float> logits);   // log(sum(exp))
   std::vector<float> Logprobs(const Vector& state) const;
   // The best token, ties to the lowest id.
   static int32_t ArgMax(std::span<const float> values);
@@ -86,7 +87,6 @@ class ToyBackend : public Backend {
                std::vector<ToyModel::Vector>* states);
   std::optional<ToyModel::Keys>& KeysAt(const Span& span, int position);
   const ToyModel::Vector& StateAt(int slot) const;
-  QueryResult Answer(const Query& query, const ToyModel::Vector& state) const;
 
   ToyOptions options_;
   ToyModel model_;
