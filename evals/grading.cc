@@ -1,0 +1,126 @@
+#include "evals/grading.h"
+
+#include <set>
+#include <utility>
+
+#include "evals/choose.h"
+
+namespace fullband {
+namespace {
+
+Judge TextJudge(const std::string& name) {
+  const Grader& grader = FindGrader(name);
+  return {grader.name, grader.version,
+          [grade = grader.grade](const SampleRecord& sample, const std::string& gold) {
+            return grade({sample.text, gold});
+          }};
+}
+
+Judge ChoiceJudge(const std::string& name) {
+  const ChoiceMetric& metric = FindChoiceMetric(name);
+  return {metric.name, metric.version, [norm = metric.norm](const SampleRecord& sample, const std::string&) {
+            return JudgeChoices(sample.choices, norm);
+          }};
+}
+
+}  // namespace
+
+std::vector<Judge> JudgesOf(const Suite& suite) {
+  std::vector<Judge> judges;
+  for (const std::string& name : suite.graders)
+    judges.push_back(suite.ask == Ask::kChoose ? ChoiceJudge(name) : TextJudge(name));
+  return judges;
+}
+
+GradeRecord GradeSample(const Judge& judge, const SampleRecord& sample, const std::string& gold) {
+  Verdict verdict{Outcome::kFault, 0, "", "not_answered"};
+  if (sample.fault.empty()) {
+    try {
+      verdict = judge.judge(sample, gold);
+    } catch (const std::exception& error) {
+      verdict = {Outcome::kFault, 0, error.what(), "grader_failed"};
+    }
+  }
+  return {sample.id,     judge.name,        judge.version, OutcomeName(verdict.outcome),
+          verdict.score, verdict.extracted, verdict.detail};
+}
+
+GradingThread::GradingThread(const std::filesystem::path& store, int64_t run_id, std::vector<Judge> judges)
+    : store_(OpenStore(store, StoreMode::kReadWrite)), run_id_(run_id), judges_(std::move(judges)) {
+  std::set<int64_t> ungraded;
+  for (const Judge& judge : judges_)
+    for (const int64_t id : store_->Ungraded(run_id_, judge.name, judge.version)) ungraded.insert(id);
+  queue_.assign(ungraded.begin(), ungraded.end());
+  for (const GradeRecord& grade : store_->Grades(run_id_))
+    if (!ungraded.contains(grade.sample_id)) Count(grade);
+  thread_ = std::thread([this] { Work(); });
+}
+
+GradingThread::~GradingThread() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void GradingThread::Push(int64_t sample_id) {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back(sample_id);
+  }
+  wake_.notify_all();
+}
+
+void GradingThread::Check() {
+  const std::lock_guard lock(mutex_);
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+void GradingThread::Finish() {
+  {
+    std::unique_lock lock(mutex_);
+    idle_.wait(lock, [this] { return failure_ || (queue_.empty() && !busy_); });
+  }
+  Check();
+}
+
+void GradingThread::Work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [this] { return stop_ || !queue_.empty(); });
+    if (stop_) return;
+    const int64_t id = queue_.front();
+    queue_.pop_front();
+    busy_ = true;
+    lock.unlock();
+    std::exception_ptr failure;
+    try {
+      GradeOne(id);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    lock.lock();
+    busy_ = false;
+    failure_ = failure;
+    if (failure_ || queue_.empty()) idle_.notify_all();
+    if (failure_) return;
+  }
+}
+
+void GradingThread::GradeOne(int64_t sample_id) {
+  const auto [sample, gold] = store_->SampleWithGold(sample_id);
+  std::vector<GradeRecord> grades;
+  for (const Judge& judge : judges_) grades.push_back(GradeSample(judge, sample, gold));
+  store_->AddGrades(grades);
+  for (const GradeRecord& grade : grades) Count(grade);
+}
+
+void GradingThread::Count(const GradeRecord& grade) {
+  if (grade.grader != judges_.front().name || grade.outcome == OutcomeName(Outcome::kFault)) return;
+  ++counted_;
+  if (grade.outcome == OutcomeName(Outcome::kCorrect)) ++correct_;
+}
+
+}  // namespace fullband

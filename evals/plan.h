@@ -1,0 +1,47 @@
+// From what a user asks to what will be run: models x suites x settings. Everything that can be refused
+// without loading weights is refused here, before anything runs.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+#include "tasks/task.h"
+
+namespace fullband {
+
+struct SweepRequest {
+  std::vector<std::string> models;  // folders
+  std::vector<std::string> suites;  // names, or paths to TOML files
+  std::vector<std::string> settings;
+  TaskOptions task;
+  Sampling sampling;
+  int samples = 1;
+};
+
+struct PlannedModel {
+  std::filesystem::path folder;
+  ModelConfig config;
+  std::shared_ptr<ChatTemplate> chat;  // chat format only
+};
+
+struct Plan {
+  std::vector<PlannedModel> models;
+  std::vector<TaskData> suites;
+  std::vector<Setting> settings;
+  Sampling sampling;
+  int samples = 1;
+};
+
+// Throws a usage Error: an unknown suite, setting, grader or model (with near names); the same one twice, or
+// two spellings of one setting; a setting that a model's weights do not support, or that only scores asked of
+// a generate suite; chat format for a model without a chat template; several samples without a temperature;
+// sampling options out of range or without a temperature. Throws Error for data files that are missing or
+// malformed.
+Plan MakePlan(const SweepRequest& request);
+
+}  // namespace fullband
