@@ -1,0 +1,136 @@
+// `fullband run`: suites under settings on models, into a store.
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "cli/command.h"
+#include "cli/engine_options.h"
+#include "evals/sweep.h"
+
+namespace fullband {
+namespace {
+
+struct RunOptions {
+  SweepRequest sweep;
+  std::string format = "completion";
+  RunnerOptions runner;
+  bool quiet = false;
+};
+
+std::atomic<bool> stop_asked = false;
+std::atomic<int> stop_signal = 0;
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
+
+void AskToStop(int number) {
+  stop_signal = number;
+  stop_asked = true;
+}
+
+// The first signal ends the run after the step in hand; the second ends the process.
+void CatchSignals() {
+  struct sigaction action = {};
+  action.sa_handler = AskToStop;
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaction(number, &action, nullptr);
+}
+
+// Ends as the signal would have ended the process, so that a shell or a scheduler sees why.
+[[noreturn]] void EndBySignal() {
+  std::fflush(nullptr);
+  signal(stop_signal, SIG_DFL);
+  raise(stop_signal);
+  _exit(128 + stop_signal);
+}
+
+ExitCode Run(RunOptions options) {
+  options.sweep.task.format = ParseFormat(options.format);
+  CatchSignals();
+  const Plan plan = MakePlan(options.sweep);
+  options.runner.stop = &stop_asked;
+  Progress progress(stderr, isatty(STDERR_FILENO) == 1, options.quiet);
+  const SweepResult result = RunSweep(plan, options.runner, progress);
+  fmt::print("{}", SummaryTable(result.summaries));
+  if (result.stopped) {
+    fmt::print(
+        stderr,
+        "fullband: stopped: all that was finished is in {} (the same command again goes on from there)\n",
+        options.runner.store.string());
+    EndBySignal();
+  }
+  if (!result.faults) return ExitCode::kDone;
+  fmt::print(stderr,
+             "fullband: {}: some items could not be asked or graded (the store says why, item by item)\n",
+             options.runner.store.string());
+  return ExitCode::kIncomplete;
+}
+
+void AddListOption(CLI::App& command, const std::string& name, std::vector<std::string>* values,
+                   const char* help) {
+  command.add_option(name, *values, help)
+      ->required()
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,...");
+}
+
+void AddTaskOptions(CLI::App& command, RunOptions* options) {
+  TaskOptions& task = options->sweep.task;
+  command.add_option("--limit", task.limit, "ask the first N items only")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  command.add_option("--shots", task.shots, "solved examples in the prompt; default: the suite's")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  command.add_option("--fewshot-seed", task.fewshot_seed, "seed of the draw of the examples")
+      ->capture_default_str()
+      ->type_name("S");
+  command.add_option("--format", options->format, "completion, or chat with the model's own template")
+      ->capture_default_str()
+      ->type_name("NAME");
+  command.add_option("--system", task.system, "system prompt (chat format)")->type_name("TEXT");
+  command.add_option("--max-new", task.max_new_tokens, "tokens to generate at most; default: the suite's")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  AddStopOption(command, &task.extra_stop_strings);
+  command.add_option("--data-dir", task.data_folder, "where the suites' data files are")->type_name("DIR");
+}
+
+}  // namespace
+
+void AddRun(CLI::App& app, Action* action) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* command = app.add_subcommand("run", "Run suites under several settings on the same weights");
+  command->add_option("--model", options->sweep.models, "checkpoint folder; may be given several times")
+      ->required()
+      ->allow_extra_args(false)
+      ->type_name("DIR");
+  AddListOption(*command, "--suite", &options->sweep.suites, "what to ask: names, or paths to TOML files");
+  AddListOption(*command, "--setting", &options->sweep.settings,
+                "how to decode, e.g. standard,latent,latent@2");
+  AddTaskOptions(*command, options.get());
+  command
+      ->add_option("--samples", options->sweep.samples,
+                   "completions of each item; more than 1 needs --temperature")
+      ->capture_default_str()
+      ->type_name("N");
+  AddSamplingOptions(*command, &options->sweep.sampling);
+  AddEngineOptions(*command, &options->runner.engine);
+  command
+      ->add_option("--shuffle", options->runner.shuffle,
+                   "ask in an order drawn from this seed; never changes a result")
+      ->type_name("SEED");
+  command
+      ->add_option("--store", options->runner.store,
+                   "the SQLite file that keeps everything; made where there is none")
+      ->required()
+      ->type_name("FILE");
+  command->add_flag("--quiet", options->quiet, "show no progress");
+  command->callback([options, action] { *action = [options] { return Run(*options); }; });
+}
+
+}  // namespace fullband
