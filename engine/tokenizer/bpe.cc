@@ -1,5 +1,6 @@
 #include "engine/tokenizer/bpe.h"
 
+#include <algorithm>
 #include <bit>
 #include <queue>
 
@@ -9,8 +10,8 @@
 namespace fullband {
 namespace {
 
-// Up to this many bytes, looking at every pair after every merge is faster than keeping a queue.
-constexpr size_t kShort = 48;
+// Up to this many symbols, looking at every pair after every merge is faster than keeping a queue.
+constexpr size_t kFew = 48;
 
 // A stretch of a long piece: a list linked by index, so that a merge costs no copying.
 struct Symbol {
@@ -34,6 +35,8 @@ struct Candidate {
 
 Bpe::Bpe(const BpeDefinition& definition) {
   byte_ids_.fill(-1);
+  unknown_ = definition.unknown;
+  fuse_unknown_ = definition.fuse_unknown;
   std::unordered_map<std::string_view, int32_t> ids;
   ids.reserve(definition.vocab.size());
   std::string bytes;
@@ -72,36 +75,45 @@ void Bpe::Append(std::string_view piece, std::vector<int32_t>* ids) const {
     const auto found = whole_.find(std::string(piece));
     if (found != whole_.end()) return ids->push_back(found->second);
   }
-  if (piece.size() <= kShort) return AppendShort(piece, ids);
-  AppendLong(piece, ids);
+  const size_t first = ids->size();
+  AppendBytes(piece, ids);
+  if (ids->size() - first <= kFew) return MergeFew(first, ids);
+  MergeMany(first, ids);
 }
 
-void Bpe::AppendShort(std::string_view piece, std::vector<int32_t>* ids) const {
-  std::array<int32_t, kShort> symbols;
-  size_t count = 0;
-  for (const char c : piece) symbols[count++] = byte_ids_[static_cast<unsigned char>(c)];
-  while (count > 1) {
+void Bpe::AppendBytes(std::string_view piece, std::vector<int32_t>* symbols) const {
+  bool after_unknown = false;
+  for (const char c : piece) {
+    const int32_t id = byte_ids_[static_cast<unsigned char>(c)];
+    if (id >= 0) {
+      symbols->push_back(id);
+    } else if (unknown_ && !(fuse_unknown_ && after_unknown)) {
+      symbols->push_back(*unknown_);
+    }
+    after_unknown = id < 0;
+  }
+}
+
+void Bpe::MergeFew(size_t first, std::vector<int32_t>* symbols) const {
+  while (symbols->size() - first > 1) {
     const Merge* best = nullptr;
     size_t place = 0;
-    for (size_t i = 0; i + 1 < count; ++i) {
-      const Merge* merge = FindMerge(symbols[i], symbols[i + 1]);
+    for (size_t i = first; i + 1 < symbols->size(); ++i) {
+      const Merge* merge = FindMerge((*symbols)[i], (*symbols)[i + 1]);
       if (merge == nullptr || (best != nullptr && merge->rank >= best->rank)) continue;
       best = merge;
       place = i;
     }
-    if (best == nullptr) break;
-    symbols[place] = best->result;
-    std::copy(symbols.begin() + place + 2, symbols.begin() + count, symbols.begin() + place + 1);
-    --count;
+    if (best == nullptr) return;
+    (*symbols)[place] = best->result;
+    symbols->erase(symbols->begin() + place + 1);
   }
-  ids->insert(ids->end(), symbols.begin(), symbols.begin() + count);
 }
 
-void Bpe::AppendLong(std::string_view piece, std::vector<int32_t>* ids) const {
-  const int32_t count = static_cast<int32_t>(piece.size());
-  std::vector<Symbol> symbols(piece.size());
-  for (int32_t i = 0; i < count; ++i)
-    symbols[i] = {byte_ids_[static_cast<unsigned char>(piece[i])], i - 1, i + 1 < count ? i + 1 : -1};
+void Bpe::MergeMany(size_t first, std::vector<int32_t>* out) const {
+  const int32_t count = static_cast<int32_t>(out->size() - first);
+  std::vector<Symbol> symbols(count);
+  for (int32_t i = 0; i < count; ++i) symbols[i] = {(*out)[first + i], i - 1, i + 1 < count ? i + 1 : -1};
   std::priority_queue<Candidate> queue;
   const auto consider = [&](int32_t place) {
     if (place < 0 || symbols[place].next < 0) return;
@@ -125,7 +137,8 @@ void Bpe::AppendLong(std::string_view piece, std::vector<int32_t>* ids) const {
     consider(left.previous);
     consider(best.place);
   }
-  for (int32_t i = 0; i >= 0; i = symbols[i].next) ids->push_back(symbols[i].id);
+  out->resize(first);
+  for (int32_t i = 0; i >= 0; i = symbols[i].next) out->push_back(symbols[i].id);
 }
 
 }  // namespace fullband

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -30,10 +31,14 @@ class Bpe {
   }
   void AddMerge(const Merge& merge);
   const Merge* FindMerge(int32_t left, int32_t right) const;
-  void AppendShort(std::string_view piece, std::vector<int32_t>* ids) const;
-  void AppendLong(std::string_view piece, std::vector<int32_t>* ids) const;
+  void AppendBytes(std::string_view piece, std::vector<int32_t>* symbols) const;
+  // Replaces the symbols from `first` on by what they merge to.
+  void MergeFew(size_t first, std::vector<int32_t>* symbols) const;
+  void MergeMany(size_t first, std::vector<int32_t>* symbols) const;
 
-  std::array<int32_t, 256> byte_ids_;
+  std::array<int32_t, 256> byte_ids_;  // -1: no token
+  std::optional<int32_t> unknown_;
+  bool fuse_unknown_ = false;
   std::vector<Merge> merges_;  // open addressing; a power of two long, at most half full
   // With ignore_merges: the id of every piece that is a token as it stands; empty otherwise.
   std::unordered_map<std::string, int32_t> whole_;

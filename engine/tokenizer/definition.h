@@ -44,6 +44,10 @@ struct BpeDefinition {
   std::vector<std::pair<std::string, int32_t>> vocab;
   std::vector<std::pair<std::string, std::string>> merges;  // best first
   bool ignore_merges = false;  // a piece that is a token as it stands is not merged
+  // For bytes without a token, which are dropped where there is no such token: SmolLM2's vocabulary lacks a
+  // few.
+  std::optional<int32_t> unknown;
+  bool fuse_unknown = false;  // one for a run of them
 };
 
 struct TokenizerDefinition {
