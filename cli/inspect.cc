@@ -1,0 +1,185 @@
+// `fullband inspect`: what a checkpoint folder holds and what it takes to run it.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/command.h"
+#include "cli/engine_options.h"
+#include "engine/checkpoint/layout.h"
+#include "engine/checkpoint/model.h"
+
+namespace fullband {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int64_t kExamplePositions = 2048;  // the sequence that the report gives as an example of memory
+
+struct InspectOptions {
+  std::filesystem::path model;
+  std::string device = "cpu";
+  bool json = false;
+};
+
+struct Memory {
+  int64_t weights = 0;          // as stored
+  int64_t kv_per_position = 0;  // keys and values of all layers in one prefill pass, float32
+  int64_t state = 0;            // one kept top-layer state, float32
+};
+
+// Bytes by dtype.
+std::map<std::string, int64_t> DTypes(const Model& model) {
+  std::map<std::string, int64_t> bytes;
+  Weights places = model.weights;
+  for (const TensorSlot& slot : TensorSlots(model.config, &places))
+    bytes[DTypeName(slot.tensor->dtype)] +=
+        slot.tensor->size() * static_cast<int64_t>(DTypeSize(slot.tensor->dtype));
+  return bytes;
+}
+
+Memory MemoryOf(const Model& model) {
+  const ModelConfig& c = model.config;
+  constexpr int64_t kActivation = sizeof(float);
+  Memory memory;
+  for (const auto& [dtype, bytes] : DTypes(model)) memory.weights += bytes;
+  memory.kv_per_position = int64_t{2} * c.layers * c.kv_heads * c.head_dim * kActivation;
+  memory.state = c.hidden_size * kActivation;
+  return memory;
+}
+
+const char* FusionName(Fusion fusion) {
+  return fusion == Fusion::kGlu ? "glu" : fusion == Fusion::kAdditive ? "additive" : "none";
+}
+
+Json RopeJson(const RopeConfig& rope) {
+  Json out = {{"type", rope.type == RopeType::kLinear   ? "linear"
+                       : rope.type == RopeType::kLlama3 ? "llama3"
+                                                        : "default"},
+              {"theta", rope.theta}};
+  if (rope.type != RopeType::kDefault) out["factor"] = rope.factor;
+  if (rope.type == RopeType::kLlama3) {
+    out["low_freq_factor"] = rope.low_freq_factor;
+    out["high_freq_factor"] = rope.high_freq_factor;
+    out["original_max_positions"] = rope.original_max_positions;
+  }
+  return out;
+}
+
+Json Describe(const Model& model) {
+  const ModelConfig& c = model.config;
+  const Memory memory = MemoryOf(model);
+  Json out = {{"model", model.folder.string()},
+              {"family", c.architecture},
+              {"parameters", model.parameter_count},
+              {"dtypes", DTypes(model)},
+              {"hidden_size", c.hidden_size},
+              {"layers", c.layers},
+              {"heads", c.heads},
+              {"kv_heads", c.kv_heads},
+              {"head_dim", c.head_dim},
+              {"intermediate_size", c.intermediate_size},
+              {"vocab_size", c.vocab_size},
+              {"max_positions", c.max_positions},
+              {"rms_norm_eps", c.rms_norm_eps},
+              {"tied_embeddings", c.tied_embeddings},
+              {"qkv_bias", c.qkv_bias},
+              {"output_bias", c.output_bias},
+              {"mlp_bias", c.mlp_bias},
+              {"qk_norm", c.qk_norm},
+              {"rope", RopeJson(c.rope)},
+              {"latent_feedback", nullptr},
+              {"end_tokens", c.end_tokens},
+              {"weights_sha256", WeightsSha256(model)}};
+  if (c.fusion != Fusion::kNone) out["latent_feedback"] = {{"fusion", FusionName(c.fusion)}};
+  out["memory"] = {{"weights_bytes", memory.weights},
+                   {"kv_bytes_per_position", memory.kv_per_position},
+                   {"sequence_positions", kExamplePositions},
+                   {"sequence_bytes", memory.kv_per_position * kExamplePositions},
+                   {"state_bytes", memory.state}};
+  return out;
+}
+
+std::string Size(int64_t bytes) {
+  if (bytes < 10'000) return fmt::format("{} bytes", bytes);
+  if (bytes < 10'000'000) return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
+  if (bytes < 10'000'000'000) return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
+  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30));
+}
+
+std::string RopeText(const Json& rope) {
+  std::string text =
+      fmt::format("{}, theta {}", rope["type"].get<std::string>(), rope["theta"].get<double>());
+  for (const auto& [key, value] : rope.items())
+    if (key != "type" && key != "theta") text += fmt::format(", {} {}", key, value.dump());
+  return text;
+}
+
+std::string FeatureText(const ModelConfig& c) {
+  std::vector<std::string> features;
+  if (c.tied_embeddings) features.push_back("tied embeddings");
+  if (c.qkv_bias) features.push_back("q/k/v bias");
+  if (c.output_bias) features.push_back("output bias");
+  if (c.mlp_bias) features.push_back("MLP bias");
+  if (c.qk_norm) features.push_back("q/k norm");
+  return features.empty() ? "plain" : fmt::format("{}", fmt::join(features, ", "));
+}
+
+void PrintReadably(const Model& model) {
+  const ModelConfig& c = model.config;
+  const Json about = Describe(model);
+  const Memory memory = MemoryOf(model);
+  const auto line = [](const char* name, const std::string& value) { fmt::print("{:<17}{}\n", name, value); };
+  line("model", model.folder.string());
+  line("family", c.architecture);
+  line("parameters", fmt::format("{} ({:.1f} M)", model.parameter_count, model.parameter_count / 1e6));
+  std::vector<std::string> dtypes;
+  for (const auto& [dtype, bytes] : DTypes(model)) dtypes.push_back(fmt::format("{} {}", dtype, Size(bytes)));
+  line("weights", fmt::format("{}", fmt::join(dtypes, ", ")));
+  line("sizes", fmt::format("{} layers, width {}, inner width {}, vocabulary {}, {} positions", c.layers,
+                            c.hidden_size, c.intermediate_size, c.vocab_size, c.max_positions));
+  line("attention",
+       fmt::format("{} query heads on {} key/value heads of width {}", c.heads, c.kv_heads, c.head_dim));
+  line("rope", RopeText(about["rope"]));
+  line("features", FeatureText(c));
+  line("latent feedback", c.fusion == Fusion::kNone ? "none: latent settings need a model trained with it"
+                                                    : fmt::format("{} fusion", FusionName(c.fusion)));
+  line("end tokens", c.end_tokens.empty() ? "none" : fmt::format("{}", fmt::join(c.end_tokens, ", ")));
+  line("weights SHA-256", about["weights_sha256"]);
+  line("memory",
+       fmt::format("{} weights; keys and values {} a position, {} for {} positions, in every prefill pass; "
+                   "{} a kept state",
+                   Size(memory.weights), Size(memory.kv_per_position),
+                   Size(memory.kv_per_position * kExamplePositions), kExamplePositions, Size(memory.state)));
+}
+
+ExitCode Inspect(const InspectOptions& options) {
+  if (options.device != "cpu")
+    throw UsageError("--device", options.device + " is not a device here", "the known device is cpu");
+  const std::shared_ptr<const Model> model = LoadModel(options.model);
+  if (options.json) {
+    fmt::print("{}\n", Describe(*model).dump(2));
+  } else {
+    PrintReadably(*model);
+  }
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+void AddInspect(CLI::App& app, Action* action) {
+  auto options = std::make_shared<InspectOptions>();
+  CLI::App* command = app.add_subcommand("inspect", "Show what a model is and the memory it needs");
+  AddModelOption(*command, &options->model);
+  command->add_option("--device", options->device, "where the model would run: cpu")
+      ->capture_default_str()
+      ->type_name("NAME");
+  command->add_flag("--json", options->json, "print one JSON object");
+  command->callback([=] { *action = [options] { return Inspect(*options); }; });
+}
+
+}  // namespace fullband
