@@ -1,0 +1,34 @@
+// `fullband report`: what a store holds, as figures and comparisons.
+#include "reports/report.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "cli/command.h"
+#include "evals/store/store.h"
+
+namespace fullband {
+
+void AddReport(CLI::App& app, Action* action) {
+  struct Options {
+    std::string store, out;
+  };
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("report", "Figures and comparisons of a store's runs");
+  command->add_option("--store", options->store, "The store (made by fullband run)")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--out", options->out, "Also write report.md into this folder")->type_name("DIR");
+  command->callback([options, action] {
+    *action = [options] {
+      const std::string report = RenderReport(*OpenStore(options->store, StoreMode::kReadOnly));
+      if (!options->out.empty()) WriteReport(report, options->out);
+      fmt::print("{}", report);
+      return ExitCode::kDone;
+    };
+  });
+}
+
+}  // namespace fullband

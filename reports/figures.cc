@@ -1,0 +1,108 @@
+#include "reports/figures.h"
+
+#include <algorithm>
+#include <set>
+
+namespace fullband {
+
+namespace {
+
+bool Counts(Result result) { return result != Result::kFault && result != Result::kUngraded; }
+
+Accuracy AccuracyBy(const RunResults& results, const std::string& grader) {
+  Accuracy accuracy;
+  accuracy.grader = grader;
+  std::set<int> versions;
+  int64_t counted = 0, answered = 0;
+  for (const ItemResult& item : results.items) {
+    for (const SampleResult& sample : item.samples) {
+      const Result result = sample.Of(grader);
+      accuracy.faults += result == Result::kFault;
+      accuracy.timeouts += result == Result::kTimeout;
+      accuracy.ungraded += result == Result::kUngraded;
+      counted += Counts(result);
+      answered += result == Result::kCorrect || result == Result::kIncorrect;
+      if (const auto grade = sample.grades.find(grader); grade != sample.grades.end()) {
+        versions.insert(grade->second.version);
+      }
+    }
+    if (const std::optional<double> score = ItemScore(item, grader)) {
+      ++accuracy.items;
+      accuracy.correct += *score;
+    }
+  }
+  accuracy.versions.assign(versions.begin(), versions.end());
+  accuracy.interval = WilsonInterval(accuracy.correct, accuracy.items);
+  if (accuracy.items > 0) accuracy.share = accuracy.correct / static_cast<double>(accuracy.items);
+  if (counted > 0) accuracy.answered = static_cast<double>(answered) / static_cast<double>(counted);
+  return accuracy;
+}
+
+TraceLengths Lengths(const RunResults& results) {
+  std::vector<double> all, finished, cut, right, wrong;
+  for (const ItemResult& item : results.items) {
+    for (const SampleResult& sample : item.samples) {
+      if (sample.fault) continue;
+      const double length = static_cast<double>(sample.trace_tokens);
+      all.push_back(length);
+      (sample.truncated ? cut : finished).push_back(length);
+      const Result result = sample.Of(results.run.headline);
+      if (Counts(result)) (result == Result::kCorrect ? right : wrong).push_back(length);
+    }
+  }
+  TraceLengths lengths;
+  lengths.samples = static_cast<int64_t>(all.size());
+  lengths.truncated = static_cast<int64_t>(cut.size());
+  lengths.mean = Mean(all);
+  lengths.median = Median(all);
+  lengths.percentile90 = Quantile(all, 0.9);
+  lengths.finished = Mean(finished);
+  lengths.cut = Mean(cut);
+  lengths.right = Mean(right);
+  lengths.wrong = Mean(wrong);
+  return lengths;
+}
+
+std::optional<double> AccuracyOfFinished(const RunResults& results) {
+  std::vector<double> scores;
+  for (const ItemResult& item : results.items) {
+    for (const SampleResult& sample : item.samples) {
+      const Result result = sample.Of(results.run.headline);
+      if (!sample.truncated && Counts(result)) scores.push_back(result == Result::kCorrect ? 1 : 0);
+    }
+  }
+  return Mean(scores);
+}
+
+}  // namespace
+
+std::optional<double> ItemScore(const ItemResult& item, const std::string& grader) {
+  std::vector<double> scores;
+  for (const SampleResult& sample : item.samples) {
+    const Result result = sample.Of(grader);
+    if (Counts(result)) scores.push_back(result == Result::kCorrect ? 1 : 0);
+  }
+  return Mean(scores);
+}
+
+RunFigures Figures(const RunResults& results) {
+  RunFigures figures;
+  std::set<std::string> graders;
+  for (const ItemResult& item : results.items) {
+    const bool done =
+        !item.samples.empty() && static_cast<int>(item.samples.size()) == results.samples_per_item;
+    ++(done ? figures.items_done : figures.items_open);
+    for (const SampleResult& sample : item.samples) {
+      for (const auto& [grader, grade] : sample.grades) graders.insert(grader);
+    }
+  }
+  figures.headline = AccuracyBy(results, results.run.headline);
+  figures.graders.push_back(figures.headline);
+  graders.erase(results.run.headline);
+  for (const std::string& grader : graders) figures.graders.push_back(AccuracyBy(results, grader));
+  figures.accuracy_of_finished = AccuracyOfFinished(results);
+  figures.lengths = Lengths(results);
+  return figures;
+}
+
+}  // namespace fullband

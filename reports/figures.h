@@ -1,0 +1,51 @@
+// The figures of one run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/results.h"
+#include "reports/statistics.h"
+
+namespace fullband {
+
+// One grader's view of a run. An item's score is the mean over its samples; items, not samples, are what the
+// interval counts, so that repeats of a question never pass for independent evidence. Faults and samples
+// without a verdict are left out; what has no answer or ran out of time counts as not correct.
+struct Accuracy {
+  std::string grader;
+  int64_t items = 0;                               // with at least one sample that counts
+  double correct = 0;                              // sum of the items' scores
+  std::optional<double> share;                     // correct / items
+  Interval interval;                               // Wilson, 95 %
+  std::optional<double> answered;                  // share of samples with an answer found, right or wrong
+  int64_t faults = 0, timeouts = 0, ungraded = 0;  // samples
+  std::vector<int> versions;                       // of the grader, ascending
+};
+
+// Lengths in trace_tokens over samples that are no faults.
+struct TraceLengths {
+  int64_t samples = 0, truncated = 0;
+  std::optional<double> mean, median, percentile90;
+  std::optional<double> finished;      // mean of those that were not truncated
+  std::optional<double> right, wrong;  // means by the headline grader; wrong is all that is not right
+  std::optional<double> cut;           // mean of the truncated
+};
+
+struct RunFigures {
+  int64_t items_done = 0;  // with as many samples as any item of the run has
+  int64_t items_open = 0;  // asked for and not done
+  Accuracy headline;
+  std::vector<Accuracy> graders;               // all, the headline first, then by name
+  std::optional<double> accuracy_of_finished;  // headline, over samples that were not truncated
+  TraceLengths lengths;
+};
+
+RunFigures Figures(const RunResults& results);
+
+// An item's mean score by a grader over its samples that count; nothing where none does.
+std::optional<double> ItemScore(const ItemResult& item, const std::string& grader);
+
+}  // namespace fullband

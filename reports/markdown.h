@@ -1,0 +1,44 @@
+// Markdown tables that also read well in a terminal, and the spelling of figures.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/statistics.h"
+
+namespace fullband {
+
+class Table {
+ public:
+  enum class Align { kLeft, kRight };
+  struct Column {
+    std::string title;
+    Align align = Align::kRight;
+  };
+
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  // As many cells as there are columns. `|` and line ends in a cell are escaped.
+  void Add(const std::vector<std::string>& cells);
+  bool empty() const { return rows_.empty(); }
+  // With every column padded to its widest cell, an empty line after it.
+  std::string Render() const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// What has no value is written as a dash.
+inline constexpr char kNoValue[] = "–";
+
+std::string Fixed(std::optional<double> value, int digits, bool sign = false);  // never "-0.0"
+std::string Percent(std::optional<double> share);                               // 0.25 -> "25.0 %"
+std::string PercentInterval(const Interval& interval);                          // "19.0 – 23.4"
+std::string Difference(std::optional<double> mean, const std::optional<Interval>& interval, double scale = 1);
+std::string Count(int64_t value);  // "1,234,567"
+std::string Bytes(int64_t bytes);  // "1.5 GiB"
+std::string PValue(double p);      // "0.031", "4.45e-08"
+
+}  // namespace fullband

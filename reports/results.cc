@@ -1,0 +1,123 @@
+#include "reports/results.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <unordered_map>
+
+#include "common/hash.h"
+
+namespace fullband {
+
+namespace {
+
+Result ParseResult(const std::string& outcome) {
+  if (outcome == "correct") return Result::kCorrect;
+  if (outcome == "incorrect") return Result::kIncorrect;
+  if (outcome == "no_answer") return Result::kNoAnswer;
+  if (outcome == "timeout") return Result::kTimeout;
+  return Result::kFault;
+}
+
+std::string TokensSha256(const std::vector<int32_t>& tokens) {
+  return Sha256Hex({reinterpret_cast<const char*>(tokens.data()), tokens.size() * sizeof(int32_t)});
+}
+
+SampleResult ReadSample(const SampleRecord& record) {
+  SampleResult sample;
+  sample.sample = record.sample;
+  sample.fault = !record.fault.empty();
+  sample.truncated = record.stop_reason == "length" || record.stop_reason == "context";
+  sample.trace_tokens = record.trace_tokens;
+  sample.tokens_sha256 = TokensSha256(record.tokens);
+  return sample;
+}
+
+void AddCost(const SampleRecord& record, Cost* cost) {
+  cost->generated_tokens += record.generated_tokens;
+  cost->prefill_forwards += record.prefill_forwards;
+  cost->saved_forwards += record.saved_forwards;
+  cost->decode_forwards += record.decode_forwards;
+  cost->decode_seconds += record.decode_seconds;
+}
+
+void ReadSessions(Store& store, RunResults* results) {
+  for (const SessionRecord& session : store.Sessions(results->run.id)) {
+    results->cost.wall_seconds += session.seconds;
+    results->cost.peak_memory_bytes = std::max(results->cost.peak_memory_bytes, session.peak_memory_bytes);
+    const std::string machine = session.host + ": " + session.machine;
+    std::vector<std::string>& machines = results->machines;
+    if (std::find(machines.begin(), machines.end(), machine) == machines.end()) machines.push_back(machine);
+  }
+}
+
+RunResults ReadRun(Store& store, const RunRecord& run, const ModelRecord& model) {
+  RunResults results;
+  results.run = run;
+  results.model = model;
+  std::unordered_map<int64_t, std::map<std::string, GradeResult>> grades;  // by sample id
+  for (const GradeRecord& grade : store.Grades(run.id)) {
+    grades[grade.sample_id][grade.grader] = {ParseResult(grade.outcome), grade.version};
+  }
+  std::unordered_map<int64_t, size_t> places;  // by item id
+  for (const ItemRecord& item : store.Items(run.id)) {
+    places[item.id] = results.items.size();
+    results.items.push_back({item.item, {}});
+    results.shots_dropped += item.shots_dropped > 0;
+  }
+  store.ForEachSample(run.id, true, [&](const SampleRecord& record) {
+    std::vector<SampleResult>& samples = results.items.at(places.at(record.item_id)).samples;
+    samples.push_back(ReadSample(record));
+    if (const auto found = grades.find(record.id); found != grades.end())
+      samples.back().grades = found->second;
+    results.samples_per_item = std::max(results.samples_per_item, static_cast<int>(samples.size()));
+    AddCost(record, &results.cost);
+  });
+  ReadSessions(store, &results);
+  return results;
+}
+
+// Mode, passes, control: a setting's name is mode[@passes][:control].
+std::tuple<int, long, std::string, std::string> SettingRank(const std::string& name) {
+  const std::string mode = name.substr(0, name.find_first_of("@:"));
+  const size_t colon = name.find(':');
+  const std::string control = colon == std::string::npos ? "" : name.substr(colon + 1);
+  const size_t at = name.find('@');
+  long passes = 1;
+  if (at != std::string::npos) {
+    const std::string text = name.substr(at + 1, colon == std::string::npos ? colon : colon - at - 1);
+    passes = text == "exact" ? std::numeric_limits<long>::max() : std::strtol(text.c_str(), nullptr, 10);
+  }
+  const int order = mode == "standard" ? 0 : mode == "latent" ? 1 : mode == "parallel" ? 2 : 3;
+  return {order, passes, control, name};
+}
+
+bool RunBefore(const RunResults& a, const RunResults& b) {
+  const auto place = [](const RunResults& r) {
+    return std::tie(r.run.suite, r.model.name, r.model.weights_sha256, r.model.id, r.run.format, r.run.shots);
+  };
+  if (place(a) != place(b)) return place(a) < place(b);
+  if (a.run.setting != b.run.setting) return SettingBefore(a.run.setting, b.run.setting);
+  return a.run.id < b.run.id;
+}
+
+}  // namespace
+
+Result SampleResult::Of(const std::string& grader) const {
+  if (fault) return Result::kFault;
+  const auto found = grades.find(grader);
+  return found == grades.end() ? Result::kUngraded : found->second.result;
+}
+
+bool SettingBefore(const std::string& a, const std::string& b) { return SettingRank(a) < SettingRank(b); }
+
+std::vector<RunResults> ReadResults(Store& store) {
+  std::map<int64_t, ModelRecord> models;
+  for (const ModelRecord& model : store.Models()) models[model.id] = model;
+  std::vector<RunResults> all;
+  for (const RunRecord& run : store.Runs()) all.push_back(ReadRun(store, run, models.at(run.model_id)));
+  std::sort(all.begin(), all.end(), RunBefore);
+  return all;
+}
+
+}  // namespace fullband

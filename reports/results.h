@@ -1,0 +1,72 @@
+// What reports read of a store: runs with their items, samples and newest grades, without texts and
+// log-probabilities.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "evals/store/store.h"
+
+namespace fullband {
+
+enum class Result {
+  kUngraded,  // no verdict of this grader yet
+  kCorrect,
+  kIncorrect,
+  kNoAnswer,
+  kTimeout,
+  kFault,  // the harness's own failure, of the sample or of the grader
+};
+
+struct GradeResult {
+  Result result = Result::kUngraded;
+  int version = 0;
+};
+
+struct SampleResult {
+  int sample = 0;
+  bool fault = false;      // of the sample itself
+  bool truncated = false;  // ended by the token limit or the context
+  int64_t trace_tokens = 0;
+  std::string tokens_sha256;                  // equal for equal traces
+  std::map<std::string, GradeResult> grades;  // by grader
+
+  // Of a grader; kFault whatever the graders say where the sample is one.
+  Result Of(const std::string& grader) const;
+};
+
+struct ItemResult {
+  std::string item;
+  std::vector<SampleResult> samples;
+};
+
+// Summed over a run's samples and sessions.
+struct Cost {
+  int64_t generated_tokens = 0;
+  int64_t prefill_forwards = 0, saved_forwards = 0, decode_forwards = 0;
+  double decode_seconds = 0;  // of each sequence, so that those decoded together count several times
+  double wall_seconds = 0;
+  int64_t peak_memory_bytes = 0;
+};
+
+struct RunResults {
+  RunRecord run;
+  ModelRecord model;
+  std::vector<ItemResult>
+      items;                  // all that were asked for, in data order; those without samples are not done
+  int samples_per_item = 0;   // the most that an item has
+  int64_t shots_dropped = 0;  // items that lost shots to fit the context
+  Cost cost;
+  std::vector<std::string> machines;  // "host: machine", each once, in order of appearance
+};
+
+// All runs of a store, sorted: suite, model, format, shots, setting, age.
+std::vector<RunResults> ReadResults(Store& store);
+
+// Sorts settings as people list them: standard, latent, latent@2, ..., latent@exact, parallel@2, ...;
+// controls after what they spoil.
+bool SettingBefore(const std::string& a, const std::string& b);
+
+}  // namespace fullband

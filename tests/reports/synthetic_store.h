@@ -1,0 +1,31 @@
+// Stores with known figures.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "evals/store/store.h"
+
+namespace fullband {
+
+struct SyntheticSample {
+  std::string item;
+  std::string outcome;  // of the headline grader; "fault" makes the sample one; "" leaves it ungraded
+  int length = 0;       // trace_tokens; the tokens are 0, 1, 2, ...
+  std::string stop_reason = {};
+  std::string strict = {};  // of lmeval_strict, where there is one
+};
+
+struct SyntheticRun {
+  std::string setting;
+  std::vector<SyntheticSample> samples = {};
+  std::vector<std::string> open_items = {};  // asked for, and not done
+  std::string suite = "gsm8k";
+  int64_t items_total = 0;  // 0: as many as are asked for
+  int max_new_tokens = 256;
+};
+
+// Adds a run of one and the same model and returns its id.
+int64_t AddSyntheticRun(Store& store, const SyntheticRun& run);
+
+}  // namespace fullband
