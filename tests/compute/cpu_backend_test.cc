@@ -180,5 +180,255 @@ TEST_P(AgreesWithReference, PlainThenFused) {
 INSTANTIATE_TEST_SUITE_P(Configs, AgreesWithReference, testing::ValuesIn(Cases()),
                          [](const auto& info) { return info.param.name; });
 
+TEST(CpuBackend, EveryControlAgreesWithReference) {
+  for (Fusion fusion : {Fusion::kGlu, Fusion::kAdditive}) {
+    ModelConfig config = TinyLatentConfig();
+    config.fusion = fusion;
+    const auto model = RandomModel(config);
+    const std::vector<int32_t> tokens = Tokens(config, 6);
+    const auto backend = MakeBackend(model, 1);
+    for (Control control :
+         {Control::kNone, Control::kZero, Control::kStale, Control::kReversed, Control::kConstantGate}) {
+      if (fusion == Fusion::kAdditive && control == Control::kConstantGate) continue;
+      const Trail got = RunBackend(*backend, tokens, 1, control);  // fused from position 1 on
+      const ReferenceTrail expected = RunReference(*model, tokens, 1, control, got);
+      EXPECT_LT(LargestDifference(got.logprobs, expected.logprobs), kTolerance) << static_cast<int>(control);
+      if (control == Control::kNone) continue;
+      const ReferenceTrail unspoilt = RunReference(*model, tokens, 1, Control::kNone, got);
+      EXPECT_GT(LargestDifference(got.logprobs, unspoilt.logprobs), 0.01) << static_cast<int>(control);
+    }
+  }
+}
+
+TEST(CpuBackend, TheComparisonNoticesWrongWeights) {
+  ModelConfig config = TinyConfig();
+  config.qkv_bias = true;
+  const auto model = RandomModel(config);
+  const Trail got = RunBackend(*MakeBackend(model, 1), Tokens(config, 10), 10);
+  Model other = *model;
+  other.weights.layers[1].v_bias = {};
+  EXPECT_GT(LargestDifference(got.logprobs, RunReference(other, Tokens(config, 10), 10, {}, got).logprobs),
+            0.01);
+  other = *model;
+  std::swap(other.weights.layers[0].gate, other.weights.layers[0].up);
+  EXPECT_GT(LargestDifference(got.logprobs, RunReference(other, Tokens(config, 10), 10, {}, got).logprobs),
+            0.01);
+  other = *model;
+  other.config.rope.theta = 9000;
+  EXPECT_GT(LargestDifference(got.logprobs, RunReference(other, Tokens(config, 10), 10, {}, got).logprobs),
+            1e-3);
+}
+
+// ------------------------------------------------------------------------------------------------ same bits
+
+TEST(CpuBackend, ChunksThreadsAndTargetsChangeNoBit) {
+  for (DType dtype : {DType::kF32, DType::kBF16}) {
+    const auto model = RandomModel(TinyLatentConfig(), dtype);
+    const std::vector<int32_t> tokens = Tokens(model->config, 70);
+    const Trail whole = RunBackend(*MakeBackend(model, 1), tokens, 66);
+    const auto without_states = [](Trail trail) {
+      trail.states.erase(trail.states.begin(),
+                         trail.states.end() - 4);  // which ones are kept depends on chunks
+      return trail;
+    };
+    for (int chunk : {1, 7, 32, 45}) {
+      const Trail got = RunBackend(*MakeBackend(model, 1), tokens, 66, Control::kNone, chunk);
+      EXPECT_TRUE(without_states(got) == without_states(whole)) << chunk;
+    }
+    for (int threads : {2, 3})
+      EXPECT_TRUE(RunBackend(*MakeBackend(model, threads), tokens, 66) == whole) << threads;
+    for (const std::string& target : CpuTargets()) {
+      if (target == "SCALAR" || target == "EMU128") continue;  // they have no fused multiply-add
+      EXPECT_TRUE(RunBackend(*MakeBackend(model, 1, target), tokens, 66) == whole) << target;
+    }
+    // The comparison notices another token.
+    std::vector<int32_t> other = tokens;
+    other[3] ^= 1;
+    EXPECT_FALSE(RunBackend(*MakeBackend(model, 1), other, 66) == whole);
+  }
+}
+
+// Rows of one step: a plain chunk, fused rows of two other sequences, and a row that asks for nothing.
+TEST(CpuBackend, OtherRowsOfAStepChangeNoBit) {
+  const auto model = RandomModel(TinyLatentConfig(), DType::kBF16);
+  const ModelConfig& config = model->config;
+  const std::vector<int32_t> a = Tokens(config, 40, 1), b = Tokens(config, 34, 2), c = Tokens(config, 3, 3);
+  const Trail alone_a = RunBackend(*MakeBackend(model), a, 40);
+  const Trail alone_b = RunBackend(*MakeBackend(model), b, 33);
+  const Trail alone_c = RunBackend(*MakeBackend(model), c, 2);
+
+  const auto backend = MakeBackend(model);
+  RunBackend(*backend, {a.begin(), a.begin() + 29}, 29, Control::kNone, 1000, 0);
+  RunBackend(*backend, {b.begin(), b.begin() + 33}, 33, Control::kNone, 1000, 1);
+  RunBackend(*backend, {c.begin(), c.begin() + 2}, 2, Control::kNone, 1000, 2);
+  Step step;
+  step.spans = {{0, 1, 33, PagesOf(1)}, {1, 11, 29, PagesOf(0)}, {12, 1, 2, PagesOf(2)}};
+  // Sequence 1's row overwrites the state that it reads, as decoding does.
+  step.rows.push_back({b[33], 3 + 32 % 3, kNoSlot, 3 + 32 % 3});
+  for (int t = 29; t < 40; ++t) step.rows.push_back({a[t], kNoSlot, kNoSlot, t == 39 ? 0 : kNoSlot});
+  step.rows.push_back({c[2], 6 + 1, kNoSlot, 6 + 2});
+  for (int row : {0, 3, 11, 12}) step.queries.push_back(AllLogprobs(config, row));
+  StepResult result;
+  backend->Run(step, &result);
+
+  EXPECT_EQ(result.queries[0].target_logprobs, alone_b.logprobs[33]);
+  EXPECT_EQ(result.queries[1].target_logprobs, alone_a.logprobs[31]);
+  EXPECT_EQ(result.queries[2].target_logprobs, alone_a.logprobs[39]);
+  EXPECT_EQ(result.queries[3].target_logprobs, alone_c.logprobs[2]);
+  EXPECT_EQ(result.state_rms[11], alone_a.rms[39]);
+  EXPECT_EQ(backend->ReadState(3 + 32 % 3), alone_b.states[33]);
+  EXPECT_EQ(backend->ReadState(0), alone_a.states[39]);
+  EXPECT_EQ(backend->ReadState(8), alone_c.states[2]);
+}
+
+TEST(CpuBackend, StatesAreReadBeforeAnyIsWritten) {
+  const auto model = RandomModel(TinyLatentConfig());
+  const std::vector<int32_t> a = Tokens(model->config, 5, 1), b = Tokens(model->config, 5, 2);
+  const auto prefilled = [&] {
+    auto backend = MakeBackend(model);
+    RunBackend(*backend, {a.begin(), a.begin() + 4}, 4, Control::kNone, 1000, 0);
+    RunBackend(*backend, {b.begin(), b.begin() + 4}, 4, Control::kNone, 1000, 1);
+    return backend;
+  };
+  // Position 3's states are in slots 0 and 3: the two sequences' next rows exchange slots.
+  const auto backend = prefilled(), plain = prefilled();
+  Step step;
+  step.spans = {{0, 1, 4, PagesOf(0)}, {1, 1, 4, PagesOf(1)}};
+  step.rows = {{a[4], 0, kNoSlot, 3}, {b[4], 3, kNoSlot, 0}};
+  StepResult result;
+  backend->Run(step, &result);
+  step.rows = {{a[4], 0, kNoSlot, 8}, {b[4], 3, kNoSlot, 9}};
+  plain->Run(step, &result);
+  EXPECT_EQ(backend->ReadState(3), plain->ReadState(8));
+  EXPECT_EQ(backend->ReadState(0), plain->ReadState(9));
+}
+
+TEST(CpuBackend, ASequenceGoesOnFromACopyOfASharedPage) {
+  const auto model = RandomModel(TinyConfig());
+  const std::vector<int32_t> tokens = Tokens(model->config, 60);
+  const Trail whole = RunBackend(*MakeBackend(model), tokens, 60);
+  const auto backend = MakeBackend(model);
+  // Another sequence has the first 45 tokens in common; its page 1 is shared up to position 44.
+  std::vector<int32_t> other = tokens;
+  for (int i = 45; i < 60; ++i) other[i] = (other[i] + 1) % model->config.vocab_size;
+  const Trail other_trail = RunBackend(*backend, other, 60);
+  Step step;
+  step.copies.push_back({1, 9, 13});
+  step.spans.push_back({0, 15, 45, {0, 9}});
+  for (int t = 45; t < 60; ++t) {
+    step.rows.push_back({.token = tokens[t]});
+    step.queries.push_back(AllLogprobs(model->config, t - 45));
+  }
+  StepResult result;
+  backend->Run(step, &result);
+  for (int t = 45; t < 60; ++t) EXPECT_EQ(result.queries[t - 45].target_logprobs, whole.logprobs[t]);
+
+  // And the page that was copied is as it was.
+  Step last;
+  last.spans.push_back({0, 1, 59, PagesOf(0)});
+  last.rows.push_back({.token = other[59]});
+  last.queries.push_back(AllLogprobs(model->config, 0));
+  backend->Run(last, &result);
+  EXPECT_EQ(result.queries[0].target_logprobs, other_trail.logprobs[59]);
+}
+
+TEST(CpuBackend, GrowingKeepsPagesAndStates) {
+  const auto model = RandomModel(TinyLatentConfig());
+  const std::vector<int32_t> tokens = Tokens(model->config, 40);
+  const Trail whole = RunBackend(*MakeBackend(model), tokens, 38);
+  const auto backend = MakeCpuBackend(model, {1, ""});
+  backend->Reserve(8, 3);
+  RunBackend(*backend, {tokens.begin(), tokens.begin() + 38}, 38);
+  const std::vector<float> state = backend->ReadState(37 % 3);
+  backend->Reserve(300, 500);
+  backend->Reserve(10, 10);  // never shrinks
+  EXPECT_EQ(backend->ReadState(37 % 3), state);
+  EXPECT_NO_THROW(backend->ReadState(499));
+  Step step;
+  std::vector<int32_t> pages = PagesOf(0);
+  pages.back() = 299;
+  step.spans.push_back({0, 1, 38, pages});
+  step.rows.push_back({tokens[38], 37 % 3});
+  step.queries.push_back(AllLogprobs(model->config, 0));
+  StepResult result;
+  backend->Run(step, &result);
+  EXPECT_EQ(result.queries[0].target_logprobs, whole.logprobs[38]);
+}
+
+// ------------------------------------------------------------------------------------------------ the rest
+
+TEST(CpuBackend, QueriesReadTheSameLogits) {
+  const auto model = RandomModel(TinyConfig());
+  const auto backend = MakeBackend(model);
+  Step step;
+  step.spans.push_back({0, 60, 0, PagesOf(0)});
+  for (int32_t token : Tokens(model->config, 60)) step.rows.push_back({.token = token});
+  for (int row = 0; row < 60; ++row) {  // more than one block of queries
+    Query query = AllLogprobs(model->config, row);
+    query.top = 3;
+    query.sample = true;
+    step.queries.push_back(query);
+  }
+  StepResult result;
+  backend->Run(step, &result);
+  ASSERT_EQ(result.queries.size(), 60u);
+  for (const QueryResult& answer : result.queries) {
+    const auto best = std::ranges::max_element(answer.target_logprobs);
+    ASSERT_EQ(answer.top.size(), 3u);
+    EXPECT_EQ(answer.top[0].token, best - answer.target_logprobs.begin());
+    EXPECT_EQ(answer.top[0].logprob, *best);
+    EXPECT_EQ(answer.sampled.token, answer.top[0].token);
+    double sum = 0;
+    for (float logprob : answer.target_logprobs) sum += std::exp(logprob);
+    EXPECT_NEAR(sum, 1, 1e-5);
+  }
+}
+
+TEST(CpuBackend, ABrokenStateShowsAndStaysWithItsSequence) {
+  const auto model = RandomModel(TinyLatentConfig());
+  Model broken = *model;
+  std::vector<float> embedding(broken.weights.embedding.size());
+  for (size_t i = 0; i < embedding.size(); ++i) embedding[i] = ElementAsFloat(broken.weights.embedding, i);
+  embedding[5 * model->config.hidden_size + 3] = INFINITY;  // token 5
+  broken.weights.embedding.data = reinterpret_cast<const std::byte*>(embedding.data());
+  const auto backend = MakeBackend(std::make_shared<Model>(broken));
+  const std::vector<int32_t> good = {1, 2, 3, 4};
+  const Trail before = RunBackend(*backend, good, 2);
+  const Trail bad = RunBackend(*backend, {1, 5, 3, 4}, 2, Control::kNone, 1000, 1);
+  EXPECT_TRUE(std::isfinite(bad.rms[0]));
+  for (int t = 1; t < 4; ++t) EXPECT_FALSE(std::isfinite(bad.rms[t])) << t;
+  EXPECT_TRUE(std::isnan(bad.logprobs[3][0]));
+  // Neither pages nor buffers that have seen it spoil what comes after, in the same step or later.
+  EXPECT_TRUE(RunBackend(*backend, good, 2, Control::kNone, 1000, 1) == before);
+  Step step;
+  step.spans = {{0, 2, 0, PagesOf(2)}, {2, 2, 0, PagesOf(3)}};
+  for (int32_t token : {1, 5, 1, 2}) step.rows.push_back({.token = token});
+  step.queries.push_back(AllLogprobs(model->config, 3));
+  StepResult result;
+  backend->Run(step, &result);
+  EXPECT_EQ(result.queries[0].target_logprobs, before.logprobs[1]);
+}
+
+TEST(CpuBackend, SaysWhatItIs) {
+  const auto model = RandomModel(TinyConfig());
+  const auto backend = MakeBackend(model, 1, CpuTargets().back());
+  EXPECT_EQ(backend->info().device, "cpu");
+  EXPECT_EQ(backend->info().target, CpuTargets().back());
+  EXPECT_EQ(backend->info().page_size, 32);
+  EXPECT_FALSE(backend->info().numerics.empty());
+  EXPECT_EQ(backend->page_bytes(), 2 * 2 * 32 * (6 + 16) * 4);
+  EXPECT_EQ(backend->state_bytes(), 32 * 4);
+  EXPECT_THROW(MakeCpuBackend(model, {1, "AVX9"}), Error);
+  EXPECT_THROW(MakeCpuBackend(model, {-1, ""}), Error);
+}
+
+TEST(CpuBackend, AStepWithoutRowsDoesNothing) {
+  const auto backend = MakeBackend(RandomModel(TinyConfig()));
+  StepResult result;
+  backend->Run({}, &result);
+  EXPECT_TRUE(result.queries.empty());
+  EXPECT_TRUE(result.state_rms.empty());
+}
+
 }  // namespace
 }  // namespace fullband

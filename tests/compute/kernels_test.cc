@@ -1,0 +1,427 @@
+// Each kernel against plain double-precision code, for every target of this machine, and the targets against
+// each other, bit for bit.
+#include "engine/compute/cpu/kernels.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#include "common/error.h"
+#include "common/hash.h"
+
+namespace fullband {
+namespace {
+
+using Floats = std::vector<float>;
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr double kEpsilon = 0x1p-24;  // relative error of one rounding
+
+// Uneven numbers in (-1, 1), some of them tiny.
+Floats Numbers(int64_t count, uint64_t seed) {
+  Floats numbers;
+  for (int64_t i = 0; i < count; ++i) {
+    const uint64_t bits = Mix64(seed << 32 | i);
+    const float uniform = static_cast<float>(static_cast<int64_t>(bits) * 0x1p-63);
+    numbers.push_back(bits % 7 == 0 ? uniform * 1e-3f : uniform);
+  }
+  return numbers;
+}
+
+AlignedBuffer<float> Aligned(const Floats& numbers) {
+  AlignedBuffer<float> buffer(Padded(numbers.size()));
+  std::copy(numbers.begin(), numbers.end(), buffer.data());
+  return buffer;
+}
+
+// The targets that have fused multiply-add: their results must be equal.
+std::vector<std::string> FusedTargets() {
+  std::vector<std::string> names = KernelTargets();
+  std::erase(names, "SCALAR");
+  std::erase(names, "EMU128");
+  return names;
+}
+
+bool SameBits(const Floats& a, const Floats& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+// ------------------------------------------------------------------------------------------------ products
+
+// A matrix as it lies in a file, and its numbers.
+struct StoredMatrix {
+  std::vector<std::byte> bytes;
+  Tensor tensor;
+  StoredMatrix(int64_t rows, int64_t cols, DType dtype, uint64_t seed) {
+    const Floats numbers = Numbers(rows * cols, seed);
+    const size_t width = dtype == DType::kF32 ? 4 : 2;
+    bytes.resize(numbers.size() * width + 1);
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      uint32_t bits;
+      std::memcpy(&bits, &numbers[i], 4);
+      // Any bits will do for half-width numbers, as long as they are finite and of sensible size.
+      const uint16_t half = dtype == DType::kBF16 ? bits >> 16 : (bits >> 16 & 0x8000) | (bits >> 3 & 0x3bff);
+      std::memcpy(bytes.data() + 1 + i * width, width == 4 ? static_cast<const void*>(&bits) : &half, width);
+    }
+    tensor = {bytes.data() + 1, dtype, rows, cols};  // at an odd address, as files may have it
+  }
+};
+
+struct ProductCase {
+  int64_t rows, outputs, inputs;
+  DType dtype;
+  bool bias, add;
+};
+
+// Row-major [rows, outputs].
+Floats RunProduct(const Kernels& kernels, const ProductCase& c, const PackedMatrix& packed, const Floats& x,
+                  const Floats& before, int64_t panels_at_once) {
+  const int64_t stride = packed.outputs();
+  AlignedBuffer<float> out(c.rows * stride), packed_x(c.rows * c.inputs);
+  for (int64_t r = 0; r < c.rows; ++r) std::copy_n(&before[r * c.outputs], c.outputs, &out[r * stride]);
+  kernels.pack_rows(x.data(), c.inputs, c.rows, c.inputs, 0, kernels.row_blocks(c.rows), packed_x.data());
+  const Product product = {&packed, packed_x.data(), c.rows, out.data(), stride, c.add};
+  for (int64_t p = 0; p < packed.panels; p += panels_at_once) {
+    kernels.multiply(product, p, std::min(p + panels_at_once, packed.panels));
+  }
+  Floats result(c.rows * c.outputs);
+  for (int64_t r = 0; r < c.rows; ++r) std::copy_n(&out[r * stride], c.outputs, &result[r * c.outputs]);
+  return result;
+}
+
+// The largest error in units of what `inputs` roundings of terms of this size may add up to.
+double ProductError(const ProductCase& c, const Tensor& w, const Tensor& bias, const Floats& x,
+                    const Floats& before, const Floats& got) {
+  double worst = 0;
+  for (int64_t r = 0; r < c.rows; ++r) {
+    for (int64_t o = 0; o < c.outputs; ++o) {
+      double sum = (c.bias ? ElementAsFloat(bias, o) : 0) + (c.add ? before[r * c.outputs + o] : 0);
+      double size = std::abs(sum);
+      for (int64_t k = 0; k < c.inputs; ++k) {
+        const double term = double{x[r * c.inputs + k]} * ElementAsFloat(w, o * c.inputs + k);
+        sum += term;
+        size += std::abs(term);
+      }
+      const double error = std::abs(got[r * c.outputs + o] - sum) / (size * kEpsilon * (c.inputs + 2));
+      worst = error <= worst ? worst : error;
+    }
+  }
+  return worst;
+}
+
+TEST(Multiply, AgreesWithPlainProducts) {
+  std::vector<ProductCase> cases;
+  for (int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 25}) {
+    const DType dtype = rows % 3 == 0 ? DType::kF32 : rows % 3 == 1 ? DType::kBF16 : DType::kF16;
+    cases.push_back({rows, 32 * (rows % 6) + 7, 20 + rows, dtype, rows % 2 == 0, rows % 4 < 2});
+  }
+  cases.push_back({3, 300, 64, DType::kBF16, false, false});
+  cases.push_back({1, 300, 64, DType::kF32, true, true});
+  for (const ProductCase& c : cases) {
+    const StoredMatrix w(c.outputs, c.inputs, c.dtype, 1), bias(c.outputs, 1, c.dtype, 2);
+    const PackedMatrix packed = PackMatrix(w.tensor, c.bias ? bias.tensor : Tensor{});
+    EXPECT_EQ(packed.bf16, c.dtype == DType::kBF16);
+    const Floats x = Numbers(c.rows * c.inputs, 3), before = Numbers(c.rows * c.outputs, 4);
+    for (const std::string& target : KernelTargets()) {
+      const Kernels& kernels = KernelsFor(target);
+      Floats got = RunProduct(kernels, c, packed, x, before, 100);
+      EXPECT_LT(ProductError(c, w.tensor, bias.tensor, x, before, got), 1) << target << " rows " << c.rows;
+      // Shares of any size give the same.
+      EXPECT_TRUE(SameBits(got, RunProduct(kernels, c, packed, x, before, 1)))
+          << target << " rows " << c.rows;
+      // The comparison notices one wrong weight of average size.
+      got[c.outputs / 2] += x[0] * 1e-2f;
+      EXPECT_GT(ProductError(c, w.tensor, bias.tensor, x, before, got), 1);
+    }
+  }
+}
+
+TEST(Multiply, ARowDoesNotDependOnTheOthersNorOnTheTarget) {
+  for (DType dtype : {DType::kF32, DType::kBF16}) {
+    const ProductCase all = {29, 200, 77, dtype, false, false};
+    const StoredMatrix w(all.outputs, all.inputs, dtype, 5);
+    const PackedMatrix packed = PackMatrix(w.tensor);
+    const Floats x = Numbers(all.rows * all.inputs, 6), zeros(all.rows * all.outputs);
+    const Floats expected = RunProduct(KernelsFor(""), all, packed, x, zeros, 100);
+    for (const std::string& target : FusedTargets()) {
+      EXPECT_TRUE(SameBits(RunProduct(KernelsFor(target), all, packed, x, zeros, 3), expected)) << target;
+      for (int64_t rows = 1; rows < 14; ++rows) {
+        ProductCase some = all;
+        some.rows = rows;
+        const Floats last(x.end() - rows * all.inputs, x.end());
+        const Floats expected_last(expected.end() - rows * all.outputs, expected.end());
+        EXPECT_TRUE(SameBits(RunProduct(KernelsFor(target), some, packed, last, zeros, 100), expected_last));
+      }
+    }
+  }
+}
+
+TEST(PackMatrix, PutsPartsIntoPanelsOfTheirOwn) {
+  const StoredMatrix first(40, 5, DType::kBF16, 1), second(3, 5, DType::kF32, 2), bias(3, 1, DType::kF32, 3);
+  const LinearWeights parts[] = {{first.tensor, {}}, {second.tensor, bias.tensor}};
+  const PackedMatrix packed = PackMatrix(parts);
+  EXPECT_THAT(packed.offsets, testing::ElementsAre(0, 64));
+  EXPECT_EQ(packed.outputs(), 96);
+  EXPECT_FALSE(packed.bf16);
+  EXPECT_EQ(packed.f32[(1 * 5 + 2) * 32 + 7], ElementAsFloat(first.tensor, 39 * 5 + 2));
+  EXPECT_EQ(packed.f32[(1 * 5 + 2) * 32 + 8], 0);
+  EXPECT_EQ(packed.f32[(2 * 5 + 4) * 32 + 2], ElementAsFloat(second.tensor, 2 * 5 + 4));
+  EXPECT_EQ(packed.bias[10], 0);
+  EXPECT_EQ(packed.bias[64 + 1], ElementAsFloat(bias.tensor, 1));
+}
+
+TEST(WidenRow, IsExactForAllHalves) {
+  std::vector<uint16_t> halves;
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    if ((bits & 0x7c00) != 0x7c00) halves.push_back(bits);
+  }
+  const Tensor tensor = {reinterpret_cast<const std::byte*>(halves.data()), DType::kF16, 1,
+                         static_cast<int64_t>(halves.size())};
+  Floats widened(halves.size());
+  WidenRow(tensor, 0, widened.data());
+  for (size_t i = 0; i < halves.size(); ++i) {
+    const int exponent = halves[i] >> 10 & 0x1f, fraction = halves[i] & 0x3ff;
+    const double size =
+        exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+    ASSERT_EQ(widened[i], halves[i] & 0x8000 ? -size : size);
+  }
+}
+
+// ------------------------------------------------------------------------------------------------
+// elementwise
+
+TEST(Exp, IsAccurateOverItsRange) {
+  Floats x;
+  for (int i = -1100; i <= 930; ++i) x.push_back(i * 0.1f + 0.0123f);
+  x.resize(Padded(x.size()));
+  for (const std::string& target : KernelTargets()) {
+    Floats got(x.size());
+    KernelsFor(target).exp(x.data(), x.size(), got.data());
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double expected = std::exp(double{x[i]});
+      if (expected > 3.4028235e38) {
+        EXPECT_EQ(got[i], kInf);
+      } else {
+        // Two units in the last place, or of the smallest number there is.
+        EXPECT_NEAR(got[i], expected, std::max(expected * 4 * kEpsilon, 0x1p-148)) << target << " " << x[i];
+      }
+    }
+  }
+}
+
+TEST(Exp, HandlesTheEnds) {
+  Floats x = {0, -0.0f, kInf, -kInf, kNan, 1e30f, -1e30f, -105, 88.8f, 0, 0, 0, 0, 0, 0, 0};
+  for (const std::string& target : KernelTargets()) {
+    Floats got(16);
+    KernelsFor(target).exp(x.data(), 16, got.data());
+    EXPECT_EQ(got[0], 1) << target;
+    EXPECT_EQ(got[1], 1) << target;
+    EXPECT_EQ(got[2], kInf) << target;
+    EXPECT_EQ(got[3], 0) << target;
+    EXPECT_TRUE(std::isnan(got[4])) << target;
+    EXPECT_EQ(got[5], kInf) << target;
+    EXPECT_EQ(got[6], 0) << target;
+    EXPECT_EQ(got[7], 0) << target;
+    EXPECT_EQ(got[8], kInf) << target;
+  }
+}
+
+TEST(RmsNorm, AgreesWithPlainCode) {
+  for (int64_t size : {6, 16, 100, 576}) {
+    const AlignedBuffer<float> x = Aligned(Numbers(size, 1)), w = Aligned(Numbers(size, 2));
+    double mean = 0;
+    for (int64_t i = 0; i < size; ++i) mean += double{x[i]} * x[i] / size;
+    Floats first;
+    for (const std::string& target : KernelTargets()) {
+      Floats out(Padded(size));
+      const float rms = KernelsFor(target).rms_norm(x.data(), w.data(), size, 1e-5f, out.data());
+      EXPECT_NEAR(rms, std::sqrt(mean), std::sqrt(mean) * kEpsilon * (size / 16 + 8));
+      for (int64_t i = 0; i < size; ++i) {
+        const double expected = x[i] / std::sqrt(mean + 1e-5) * w[i];
+        ASSERT_NEAR(out[i], expected, std::abs(expected) * kEpsilon * (size / 16 + 12)) << target;
+      }
+      for (int64_t i = size; i < Padded(size); ++i) ASSERT_EQ(out[i], 0);
+      if (target == FusedTargets().front()) first = out;
+      if (std::ranges::count(FusedTargets(), target) > 0) {
+        EXPECT_TRUE(SameBits(out, first)) << target;
+      }
+    }
+  }
+}
+
+TEST(RmsNorm, ShowsBrokenStates) {
+  for (float broken : {kNan, kInf}) {
+    AlignedBuffer<float> x = Aligned(Numbers(40, 1)), w = Aligned(Numbers(40, 2));
+    x[17] = broken;
+    for (const std::string& target : KernelTargets()) {
+      Floats out(64);
+      EXPECT_FALSE(std::isfinite(KernelsFor(target).rms_norm(x.data(), w.data(), 40, 1e-5f, out.data())));
+    }
+  }
+}
+
+TEST(Gates, AgreeWithPlainCode) {
+  Floats gate = Numbers(64, 1);
+  const Floats up = Numbers(64, 2);
+  for (float& g : gate) g *= 20;
+  gate[5] = 300, gate[6] = -300;
+  for (const std::string& target : KernelTargets()) {
+    Floats silu(64), sigmoid(64);
+    KernelsFor(target).silu_gate(gate.data(), up.data(), 64, silu.data());
+    KernelsFor(target).sigmoid_gate(gate.data(), up.data(), 64, sigmoid.data());
+    for (int i = 0; i < 64; ++i) {
+      const double s = 1 / (1 + std::exp(-double{gate[i]}));
+      EXPECT_NEAR(sigmoid[i], s * up[i], std::abs(s * up[i]) * 10 * kEpsilon + 1e-44) << target;
+      EXPECT_NEAR(silu[i], gate[i] * s * up[i], std::abs(gate[i] * s * up[i]) * 12 * kEpsilon + 1e-41)
+          << target;
+    }
+  }
+}
+
+TEST(LogSumExp, AgreesWithPlainCode) {
+  for (int64_t size : {1, 5, 67, 1024, 5000}) {
+    Floats x = Numbers(size, 9);
+    for (float& v : x) v = v * 30 + 100;
+    double sum = 0;
+    for (float v : x) sum += std::exp(v - 100.0);
+    for (const std::string& target : KernelTargets()) {
+      EXPECT_NEAR(KernelsFor(target).log_sum_exp(x.data(), size), 100 + std::log(sum), 80 * kEpsilon)
+          << target;
+    }
+    for (const std::string& target : FusedTargets()) {
+      EXPECT_EQ(KernelsFor(target).log_sum_exp(x.data(), size), KernelsFor("").log_sum_exp(x.data(), size));
+    }
+  }
+}
+
+TEST(LogSumExp, ShowsNan) {
+  for (int place : {0, 40, 66}) {
+    Floats x = Numbers(67, 9);
+    x[place] = kNan;
+    for (const std::string& target : KernelTargets()) {
+      EXPECT_TRUE(std::isnan(KernelsFor(target).log_sum_exp(x.data(), 67))) << target;
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------------------ attention
+
+struct AttentionCase {
+  int64_t heads, head_dim, positions;
+};
+
+// Pages whose unused places hold NaN, which must not show.
+struct AttentionData {
+  Floats query;
+  std::vector<AlignedBuffer<float>> blocks;
+  std::vector<const float*> pages;
+  int64_t stride;
+  explicit AttentionData(const AttentionCase& c)
+      : query(Numbers(c.heads * c.head_dim, 1)), stride(ValueStride(c.head_dim)) {
+    for (float& q : query) q *= 8 / std::sqrt(static_cast<float>(c.head_dim));
+    const Floats keys = Numbers(c.positions * c.head_dim, 2), values = Numbers(c.positions * c.head_dim, 3);
+    for (int64_t begin = 0; begin < c.positions; begin += kPageSize) {
+      AlignedBuffer<float>& page = blocks.emplace_back(kPageSize * (c.head_dim + stride));
+      std::fill_n(page.data(), page.size(), kNan);
+      for (int64_t p = begin; p < std::min(begin + kPageSize, c.positions); ++p) {
+        float* value = page.data() + kPageSize * c.head_dim + (p - begin) * stride;
+        std::fill_n(value, stride, 0.0f);
+        for (int64_t i = 0; i < c.head_dim; ++i) {
+          page[i * kPageSize + p - begin] = keys[p * c.head_dim + i];
+          value[i] = values[p * c.head_dim + i];
+        }
+      }
+      pages.push_back(page.data());
+    }
+  }
+  float key(int64_t p, int64_t i) const { return pages[p / kPageSize][i * kPageSize + p % kPageSize]; }
+  float value(int64_t p, int64_t i, int64_t head_dim) const {
+    return pages[p / kPageSize][kPageSize * head_dim + p % kPageSize * stride + i];
+  }
+};
+
+Floats RunAttention(const Kernels& kernels, const AttentionCase& c, const AttentionData& data, int64_t first,
+                    int64_t heads) {
+  AlignedBuffer<float> scratch(heads * data.stride);
+  Floats out(heads * c.head_dim);
+  kernels.attend({data.query.data() + first * c.head_dim, heads, c.head_dim, data.pages.data(), 0,
+                  kPageSize * c.head_dim, c.positions, out.data(), scratch.data()});
+  return out;
+}
+
+double AttentionError(const AttentionCase& c, const AttentionData& data, const Floats& got) {
+  double worst = 0;
+  for (int64_t h = 0; h < c.heads; ++h) {
+    std::vector<double> mixed(c.head_dim);
+    double sum = 0;
+    for (int64_t p = 0; p < c.positions; ++p) {
+      double score = 0;
+      for (int64_t i = 0; i < c.head_dim; ++i)
+        score += double{data.query[h * c.head_dim + i]} * data.key(p, i);
+      sum += std::exp(score);
+      for (int64_t i = 0; i < c.head_dim; ++i) mixed[i] += std::exp(score) * data.value(p, i, c.head_dim);
+    }
+    for (int64_t i = 0; i < c.head_dim; ++i) {
+      const double error = std::abs(got[h * c.head_dim + i] - mixed[i] / sum);
+      worst = error <= worst ? worst : error;
+    }
+  }
+  return worst;
+}
+
+TEST(Attend, AgreesWithPlainSoftmax) {
+  for (const AttentionCase& c :
+       {AttentionCase{1, 6, 1}, {3, 64, 31}, {4, 64, 32}, {2, 80, 33}, {7, 20, 100}, {5, 128, 65}}) {
+    AttentionData data(c);
+    // A score is a sum of head_dim terms whose sizes add up to about 2 sqrt(head_dim), and of roundings that
+    // add up as randomly; weights are off by as much relatively, twice with the sum they are divided by.
+    // Values are below 1.
+    const double tolerance = 4 * c.head_dim * kEpsilon + 1e-6;
+    const Floats best = RunAttention(KernelsFor(""), c, data, 0, c.heads);
+    for (const std::string& target : KernelTargets()) {
+      const Kernels& kernels = KernelsFor(target);
+      Floats got = RunAttention(kernels, c, data, 0, c.heads);
+      EXPECT_LT(AttentionError(c, data, got), tolerance) << target << " positions " << c.positions;
+      for (int64_t h = 0; h < c.heads; ++h) {
+        const Floats alone = RunAttention(kernels, c, data, h, 1);
+        EXPECT_TRUE(SameBits(alone, Floats(&got[h * c.head_dim], &got[h * c.head_dim] + c.head_dim)))
+            << target;
+      }
+    }
+    for (const std::string& target : FusedTargets()) {
+      EXPECT_TRUE(SameBits(RunAttention(KernelsFor(target), c, data, 0, c.heads), best)) << target;
+    }
+    // Forgetting the last position is noticed.
+    if (c.positions > 1) {
+      AttentionCase shorter = c;
+      --shorter.positions;
+      EXPECT_GT(AttentionError(c, data, RunAttention(KernelsFor(""), shorter, data, 0, c.heads)), tolerance);
+    }
+  }
+}
+
+TEST(Attend, ShowsNan) {
+  const AttentionCase c = {2, 16, 40};
+  for (bool in_key : {true, false}) {
+    AttentionData data(c);
+    data.blocks[0][in_key ? 3 * kPageSize + 5 : kPageSize * c.head_dim + 5 * data.stride + 3] = kNan;
+    for (const std::string& target : KernelTargets()) {
+      const Floats out = RunAttention(KernelsFor(target), c, data, 0, 2);
+      EXPECT_TRUE(std::isnan(out[3])) << target;
+      EXPECT_EQ(std::isnan(out[4]), in_key) << target;
+    }
+  }
+}
+
+TEST(KernelsFor, RefusesUnknownTargets) {
+  EXPECT_THROW(KernelsFor("AVX9"), Error);
+  for (const std::string& target : KernelTargets()) EXPECT_EQ(KernelsFor(target).target, target);
+  EXPECT_EQ(KernelsFor("").target, KernelTargets().front());
+}
+
+}  // namespace
+}  // namespace fullband
