@@ -66,7 +66,9 @@ RunResults ReadRun(Store& store, const RunRecord& run, const ModelRecord& model)
     results.shots_dropped += item.shots_dropped > 0;
   }
   store.ForEachSample(run.id, true, [&](const SampleRecord& record) {
-    std::vector<SampleResult>& samples = results.items.at(places.at(record.item_id)).samples;
+    const auto place = places.find(record.item_id);
+    if (place == places.end()) return;  // a run at work has just added it
+    std::vector<SampleResult>& samples = results.items[place->second].samples;
     samples.push_back(ReadSample(record));
     if (const auto found = grades.find(record.id); found != grades.end())
       samples.back().grades = found->second;
@@ -112,10 +114,12 @@ Result SampleResult::Of(const std::string& grader) const {
 bool SettingBefore(const std::string& a, const std::string& b) { return SettingRank(a) < SettingRank(b); }
 
 std::vector<RunResults> ReadResults(Store& store) {
+  const std::vector<RunRecord> runs = store.Runs();
+  // After the runs, so that none lacks its model where another process adds both in between.
   std::map<int64_t, ModelRecord> models;
   for (const ModelRecord& model : store.Models()) models[model.id] = model;
   std::vector<RunResults> all;
-  for (const RunRecord& run : store.Runs()) all.push_back(ReadRun(store, run, models.at(run.model_id)));
+  for (const RunRecord& run : runs) all.push_back(ReadRun(store, run, models.at(run.model_id)));
   std::sort(all.begin(), all.end(), RunBefore);
   return all;
 }
