@@ -79,6 +79,23 @@ TEST_F(ReportTest, ShowsThePublishedFiguresOfTheOpenReproduction) {
   EXPECT_THAT(report, testing::Not(HasSubstr("incomplete")));
 }
 
+TEST_F(ReportTest, ChoicesHaveNoTraces) {
+  SyntheticRun run{"standard", {{"0", "correct", 0, "", "incorrect"}, {"1", "correct", 0, "", "correct"}}};
+  run.suite = "arc_easy";
+  run.choose = true;
+  AddSyntheticRun(*store, run);
+  run.setting = "latent";
+  run.samples[0].outcome = "incorrect";
+  AddSyntheticRun(*store, run);
+  const std::string report = RenderReport(*store);
+  EXPECT_THAT(report, HasSubstr("By acc;"));
+  EXPECT_THAT(report, HasSubstr("100.0 % (34.2 – 100.0) | 50.0 % (9.5 – 90.5) |"));
+  EXPECT_THAT(report, HasSubstr("|     2 |          1 |      1 |      0 |       0 |     1.000 |"));
+  for (const char* absent : {"Trace length", "found 1", "truncated traces", "tokens of"}) {
+    EXPECT_THAT(report, testing::Not(HasSubstr(absent)));
+  }
+}
+
 TEST_F(ReportTest, WarnsOfTruncatedTraces) {
   SyntheticRun run{"standard", {}};
   for (int i = 0; i < 10; ++i)

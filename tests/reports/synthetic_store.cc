@@ -30,11 +30,11 @@ RunRecord MakeRun(const SyntheticRun& run, int64_t model_id) {
   record.key = Sha256HexOfJson(identity);
   record.model_id = model_id;
   record.suite = run.suite;
-  record.ask = "generate";
+  record.ask = run.choose ? "choose" : "generate";
   record.format = "completion";
   record.shots = 5;
   record.setting = run.setting;
-  record.headline = "number";
+  record.headline = run.choose ? "acc" : "number";
   record.items_total = run.items_total > 0 ? run.items_total
                                            : static_cast<int64_t>(run.samples.size() + run.open_items.size());
   record.created = "2026-01-31T12:00:00.000Z";
@@ -97,8 +97,9 @@ int64_t AddSyntheticRun(Store& store, const SyntheticRun& run) {
     const SyntheticSample& sample = run.samples[i];
     const int64_t id = store.AddSample(MakeSample(sample, items.at(i).id), "token", session);
     if (sample.outcome != "" && sample.outcome != "fault")
-      grades.push_back(MakeGrade(id, "number", sample.outcome));
-    if (!sample.strict.empty()) grades.push_back(MakeGrade(id, "lmeval_strict", sample.strict));
+      grades.push_back(MakeGrade(id, run.choose ? "acc" : "number", sample.outcome));
+    if (!sample.strict.empty())
+      grades.push_back(MakeGrade(id, run.choose ? "acc_norm" : "lmeval_strict", sample.strict));
   }
   store.AddGrades(grades);
   store.UpdateSession(session.id, 8, int64_t{64} << 20);

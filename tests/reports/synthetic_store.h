@@ -13,7 +13,7 @@ struct SyntheticSample {
   std::string outcome;  // of the headline grader; "fault" makes the sample one; "" leaves it ungraded
   int length = 0;       // trace_tokens; the tokens are 0, 1, 2, ...
   std::string stop_reason = {};
-  std::string strict = {};  // of lmeval_strict, where there is one
+  std::string strict = {};  // of lmeval_strict (acc_norm where choices are asked), where there is one
 };
 
 struct SyntheticRun {
@@ -23,6 +23,7 @@ struct SyntheticRun {
   std::string suite = "gsm8k";
   int64_t items_total = 0;  // 0: as many as are asked for
   int max_new_tokens = 256;
+  bool choose = false;  // asked by choices: the headline is acc, the other grader acc_norm
 };
 
 // Adds a run of one and the same model and returns its id.
