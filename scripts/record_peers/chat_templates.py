@@ -1,4 +1,4 @@
-"""Records what transformers' apply_chat_template gives for the templates of tests/tasks/data/chat_templates.json.
+"""Records what transformers' apply_chat_template gives for the templates of tests/data/peers/chat_templates.json.
 
     .venv-peers/bin/python3 scripts/record_peers/chat_templates.py [SMOLLM2_FOLDER]
 
@@ -13,7 +13,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 from tokenizers import Tokenizer, models
 
 HOME = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-TARGET = os.path.join(HOME, "tests", "tasks", "data", "chat_templates.json")
+TARGET = os.path.join(HOME, "tests", "data", "peers", "chat_templates.json")
 
 TEMPLATES = {
     # Headers around roles, the start token from a variable, trimmed contents, refusal of strange orders.

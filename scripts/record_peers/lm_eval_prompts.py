@@ -8,7 +8,7 @@ reads local task files over the same data, with the same shots in the same order
 has it. What is written: item ids, token counts, and the first 16 hex digits of SHA-256 over each text (UTF-8) and each
 list of ids (int32, little-endian). No text of a data set.
 
-Needs the packages lm-eval 0.4, transformers and torch.
+Needs the packages lm-eval 0.4, transformers, accelerate and torch (`pip install lm-eval[hf]`).
 """
 
 import argparse

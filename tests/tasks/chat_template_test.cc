@@ -82,7 +82,7 @@ int CheckCases(const json& recorded, const std::string& name, ChatTemplate& chat
 }
 
 json Recorded() {
-  std::ifstream file(fs::path(FULLBAND_TEST_DATA) / "chat_templates.json");
+  std::ifstream file(fs::path(FULLBAND_TEST_DATA) / "peers" / "chat_templates.json");
   return json::parse(file);
 }
 
