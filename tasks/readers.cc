@@ -69,17 +69,18 @@ class Line {
 
   std::string Text(const std::string& field) const {
     const nlohmann::json& value = Field(field);
-    if (!value.is_string()) Fail(field, fmt::format("is a {}, not a string", value.type_name()));
+    if (!value.is_string()) Fail(field, fmt::format("is of type {}, not a string", value.type_name()));
     return CheckText(field, value);
   }
 
   std::vector<std::string> Texts(const std::string& field) const {
     const nlohmann::json& value = Field(field);
-    if (!value.is_array()) Fail(field, fmt::format("is a {}, not an array of strings", value.type_name()));
+    if (!value.is_array())
+      Fail(field, fmt::format("is of type {}, not an array of strings", value.type_name()));
     std::vector<std::string> texts;
     for (const nlohmann::json& element : value) {
       const std::string name = fmt::format("{}[{}]", field, texts.size());
-      if (!element.is_string()) Fail(name, fmt::format("is a {}, not a string", element.type_name()));
+      if (!element.is_string()) Fail(name, fmt::format("is of type {}, not a string", element.type_name()));
       texts.push_back(CheckText(name, element));
     }
     return texts;

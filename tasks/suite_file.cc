@@ -40,7 +40,7 @@ const toml::node& SuiteTable::Required(const std::string& key) {
 
 std::string SuiteTable::Text(const std::string& key) {
   const toml::node& node = Required(key);
-  if (!node.is_string()) throw Wrong(key, fmt::format("is a {}, not a string", TypeName(node)));
+  if (!node.is_string()) throw Wrong(key, fmt::format("is of type {}, not a string", TypeName(node)));
   std::string text = **node.as_string();
   if (text.empty()) throw Wrong(key, "is empty");
   return text;
@@ -53,7 +53,7 @@ std::string SuiteTable::Text(const std::string& key, const std::string& fallback
 
 int64_t SuiteTable::Integer(const std::string& key, int64_t least, int64_t most) {
   const toml::node& node = Required(key);
-  if (!node.is_integer()) throw Wrong(key, fmt::format("is a {}, not a whole number", TypeName(node)));
+  if (!node.is_integer()) throw Wrong(key, fmt::format("is of type {}, not a whole number", TypeName(node)));
   const int64_t value = **node.as_integer();
   if (value < least || value > most)
     throw Wrong(key, fmt::format("is {}", value), fmt::format("allowed: {} to {}", least, most));
@@ -62,11 +62,12 @@ int64_t SuiteTable::Integer(const std::string& key, int64_t least, int64_t most)
 
 std::vector<std::string> SuiteTable::Texts(const std::string& key) {
   const toml::node& node = Required(key);
-  if (!node.is_array()) throw Wrong(key, fmt::format("is a {}, not an array of strings", TypeName(node)));
+  if (!node.is_array())
+    throw Wrong(key, fmt::format("is of type {}, not an array of strings", TypeName(node)));
   std::vector<std::string> texts;
   for (const toml::node& element : *node.as_array()) {
     if (!element.is_string())
-      throw Wrong(key, fmt::format("holds a {}, not only strings", TypeName(element)));
+      throw Wrong(key, fmt::format("holds a value of type {}, not only strings", TypeName(element)));
     texts.push_back(**element.as_string());
     if (texts.back().empty()) throw Wrong(key, "holds an empty string");
   }
@@ -80,7 +81,7 @@ std::vector<std::string> SuiteTable::Texts(const std::string& key, const std::ve
 
 SuiteTable SuiteTable::Table(const std::string& key) {
   const toml::node& node = Required(key);
-  if (!node.is_table()) throw Wrong(key, fmt::format("is a {}, not a table", TypeName(node)));
+  if (!node.is_table()) throw Wrong(key, fmt::format("is of type {}, not a table", TypeName(node)));
   return SuiteTable(*node.as_table(), file_, prefix_ + key + ".");
 }
 
