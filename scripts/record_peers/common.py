@@ -1,0 +1,39 @@
+"""What the recording scripts share: where files are, the prompts that are compared, and how fixtures are written."""
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import struct
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SHARED = Path(os.environ.get("FULLBAND_SHARED", REPOSITORY.parent / "shared"))
+DATASETS = SHARED / "datasets"
+SMOLLM2 = REPOSITORY / "models" / "smollm2-135m-instruct"
+PEER_DATA = REPOSITORY / "tests" / "data" / "peers"
+
+
+def gsm8k_questions(count: int) -> list[str]:
+    """The first questions of GSM8K's test file."""
+    lines = (DATASETS / "gsm8k" / "test.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)["question"] for line in lines[:count]]
+
+
+def gsm8k_prompt(question: str) -> str:
+    """The zero-shot completion prompt of the gsm8k suite."""
+    return f"Question: {question}\nAnswer:"
+
+
+def hash_ids(ids) -> str:
+    """16 hex digits over token ids as little-endian int32: identifies a token sequence without its text."""
+    return hashlib.sha256(struct.pack(f"<{len(ids)}i", *ids)).hexdigest()[:16]
+
+
+def write_fixture(name: str, content: dict) -> None:
+    """Writes tests/data/peers/<name> as compact JSON."""
+    PEER_DATA.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(content, sort_keys=True, separators=(",", ":")) + "\n"
+    path = PEER_DATA / name
+    path.write_text(text)
+    print(f"wrote {path.relative_to(REPOSITORY)} ({path.stat().st_size} bytes)")
