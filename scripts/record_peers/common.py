@@ -21,8 +21,8 @@ def gsm8k_questions(count: int) -> list[str]:
 
 
 def gsm8k_prompt(question: str) -> str:
-    """The zero-shot completion prompt of the gsm8k suite."""
-    return f"Question: {question}\nAnswer:"
+    """A question as one ChatML turn: SmolLM2-Instruct answers it at length, a bare `Answer:` in a few tokens."""
+    return f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n"
 
 
 def hash_ids(ids) -> str:

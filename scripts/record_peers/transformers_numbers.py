@@ -1,6 +1,6 @@
 """Records what Hugging Face transformers computes with SmolLM2 in float32 (CPU, eager attention).
 
-Greedy traces of 50 zero-shot GSM8K prompts x 128 tokens, with the gap between the two best logits where it is small, and
+Greedy traces of 50 GSM8K questions as ChatML turns x 128 tokens, with the gap between the two best logits where it is small, and
 the log-probabilities of 20 of them x 64 tokens, once with the converted checkpoint and once with transformers' own
 loading of the GGUF file. Prompts are the token ids of the converted tokenizer in both cases.
 

@@ -55,7 +55,9 @@ class PeerNumbers : public testing::Test {
   }
 
   std::vector<int32_t> Prompt(size_t row) const {
-    return engine_->tokenizer()->Encode("Question: " + questions_.at(row) + "\nAnswer:");
+    // As gsm8k_prompt in scripts/record_peers/common.py.
+    return engine_->tokenizer()->Encode("<|im_start|>user\n" + questions_.at(row) +
+                                        "<|im_end|>\n<|im_start|>assistant\n");
   }
 
   // Log-probabilities of each recorded continuation, by row.
