@@ -22,7 +22,8 @@ int Fail(const Error& error) {
 // The subcommand that the line is about, to look for near option names in.
 CLI::App& Named(CLI::App& app, int argc, char** argv) {
   for (int i = 1; i < argc; ++i)
-    if (CLI::App* found = app.get_subcommand_no_throw(argv[i])) return *found;
+    for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; }))
+      if (command->get_name() == argv[i]) return *command;
   return app;
 }
 
@@ -42,7 +43,8 @@ Error Explain(CLI::App& app, const CLI::ParseError& error, int argc, char** argv
     word = word.substr(0, word.find('='));
     if (&named == &app && word.rfind("-", 0) != 0) {
       std::vector<std::string> commands;
-      for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
+      for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+        commands.push_back(command->get_name());
       return UsageError(word, "is not a command", DidYouMean(word, commands));
     }
     if (word.rfind("--", 0) != 0 || named.get_option_no_throw(word)) continue;
@@ -53,7 +55,8 @@ Error Explain(CLI::App& app, const CLI::ParseError& error, int argc, char** argv
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app{"Evaluates Full-bandwidth Transformers: standard and latent decoding on the same weights.", "fullband"};
+  CLI::App app{"Evaluates Full-bandwidth Transformers: standard and latent decoding on the same weights.",
+               "fullband"};
   app.set_version_flag("--version", "fullband " + Version());
   app.require_subcommand(1);
   Action action;

@@ -55,6 +55,7 @@ def main() -> None:
 
     load = dict(torch_dtype=torch.float32, attn_implementation="eager")
     converted = transformers.AutoModelForCausalLM.from_pretrained(common.SMOLLM2, **load)
+    own_gguf = transformers.AutoModelForCausalLM.from_pretrained(arguments.gguf.parent, gguf_file=arguments.gguf.name, **load)
     tokenizer = transformers.AutoTokenizer.from_pretrained(common.SMOLLM2)
     ends = converted.generation_config.eos_token_id
     ends = set(ends if isinstance(ends, list) else [ends])
@@ -68,7 +69,6 @@ def main() -> None:
         print(f"trace {row + 1}/{len(prompts)}: {len(ids)} tokens", flush=True)
 
     # Scored continuations: the first tokens of the greedy traces.
-    own_gguf = transformers.AutoModelForCausalLM.from_pretrained(arguments.gguf.parent, gguf_file=arguments.gguf.name, **load)
     scores = []
     for row in range(SCORED):
         continuation = traces[row]["tokens"][:SCORED_TOKENS]
