@@ -35,7 +35,7 @@ const char* FusionName(Fusion fusion) {
   return "none";
 }
 
-nlohmann::json ConfigJson(const ModelConfig& config) {
+nlohmann::json ConfigIdentity(const ModelConfig& config) {
   return {{"architecture", config.architecture},
           {"hidden_size", config.hidden_size},
           {"layers", config.layers},
@@ -75,7 +75,7 @@ std::string WeightsDtype(const Model& model) {
 ModelIdentity IdentifyModel(const Engine& engine, const std::string& weights_sha256) {
   ModelIdentity identity;
   identity.weights_sha256 = weights_sha256;
-  identity.config = ConfigJson(engine.config());
+  identity.config = ConfigIdentity(engine.config());
   identity.end_tokens = engine.end_tokens();
   if (engine.tokenizer()) identity.tokenizer_sha256 = engine.tokenizer()->sha256();
   identity.numerics = engine.backend_info().numerics;

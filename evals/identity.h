@@ -16,7 +16,7 @@ namespace fullband {
 
 struct ModelIdentity {
   std::string weights_sha256;
-  nlohmann::json config;  // ConfigJson
+  nlohmann::json config;  // ConfigIdentity
   std::vector<int32_t> end_tokens;
   std::string tokenizer_sha256;
   std::string numerics;  // version of the engine's arithmetic
@@ -52,7 +52,7 @@ RunIdentity Identify(const ModelIdentity& model, const Task& task, const Setting
                      const Sampling& sampling);
 
 // All fields of a configuration that the engine computes with.
-nlohmann::json ConfigJson(const ModelConfig& config);
+nlohmann::json ConfigIdentity(const ModelConfig& config);
 const char* FusionName(Fusion fusion);  // "none", "glu", "additive"
 // The dtypes of a model's tensors, sorted and joined by '+'.
 std::string WeightsDtype(const Model& model);
