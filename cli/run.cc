@@ -36,7 +36,11 @@ void CatchSignals() {
   struct sigaction action = {};
   action.sa_handler = AskToStop;
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaction(number, &action, nullptr);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction present = {};
+    sigaction(number, nullptr, &present);
+    if (present.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);  // nohup stays in force
+  }
 }
 
 // Ends as the signal would have ended the process, so that a shell or a scheduler sees why.
