@@ -11,7 +11,7 @@ namespace {
 
 // Far above what ordinary expressions need, even for megabytes without a space, yet reached within seconds by
 // one that backtracks exponentially.
-constexpr uint32_t kMatchLimit = 200'000'000;
+constexpr uint32_t kMatchLimit = 50'000'000;
 constexpr size_t kJitStack = 64 << 10, kJitStackLimit = 64 << 20;
 constexpr uint32_t kHeapLimitKib = 256 << 10;
 

@@ -3,7 +3,8 @@
 usage: make_tokenizers.py [FOLDER]   (needs Hugging Face's tokenizers; the result is committed)
 
 Normalizer, pre-tokenizer, post-processor, decoder and special tokens are those of Qwen 3 and Llama 3; the vocabulary is
-trained on this repository's own source text and on seeded strings.
+trained on this repository's own source text, as it is when this runs, and on seeded strings. Record the ids again
+afterwards (tokenizer_ids.py).
 """
 
 import json
@@ -89,7 +90,7 @@ def qwen_kind():
 def llama3_kind():
     vocab, merges = trained(r"\p{N}{1,3}", 3000)
     # Words that merging does not make: only a model that ignores merges for whole words gives them.
-    for word in ("\u0120latent", "\u0120feedback", "setting", "\u0120standard", "..."):
+    for word in ("<jupyter", "<reponame", "_stars", "\u0120latent", "setting"):
         vocab.setdefault(word, len(vocab))
     special = added(["<|%s|>" % name for name in LLAMA_SPECIAL], len(vocab), True)
     bos = special[0]["content"]

@@ -83,8 +83,8 @@ TEST(AddedTokens, SpecialOnesCanBeSplit) {
 
 TEST(Guard, KeepsTextFromBecomingSpecialTokens) {
   const auto t =
-      LoadWithAdded({Added(256, "<a>"), Added(257, "</a>"), Added(258, "~", {{"special", false}})});
-  const std::string data = "x<a>y</a>~<<a>>";
+      LoadWithAdded({Added(256, "<a>"), Added(257, "</a>"), Added(258, "==", {{"special", false}})});
+  const std::string data = "x<a>y</a>==<<a>>";
   const std::string guarded = t->Guard(data);
   EXPECT_NE(guarded, data);
   EXPECT_EQ(Tokenizer::Unguard(guarded), data);
@@ -100,23 +100,26 @@ TEST(Guard, KeepsTextFromBecomingSpecialTokens) {
 }
 
 TEST(Guard, TextsOwnMarksStay) {
-  const auto t = LoadWithAdded({Added(256, "<a>"), Added(257, "#")});
+  const auto t = LoadWithAdded({Added(256, "<a>"), Added(257, "\u2713")});
   EncodeOptions split;
   split.split_special_tokens = true;
-  for (const std::string text :
-       {"\uFDD0", "\uFDD0\uFDD0<a>\uFDD0", "#\uFDD0#\uFDD0\uFDD0", "<\uFDD0a>", "\uFDD0#<a>#"}) {
+  for (const std::string text : {"\uFDD0", "\uFDD0\uFDD0<a>\uFDD0", "\u2713\uFDD0\u2713\uFDD0\uFDD0",
+                                 "<\uFDD0a>", "\uFDD0\u2713<a>\u2713"}) {
     EXPECT_EQ(Tokenizer::Unguard(t->Guard(text)), text);
     EXPECT_EQ(t->EncodeGuarded(t->Guard(text), {}), t->Encode(text, split)) << text;
   }
 }
 
 TEST(Guard, OverlappingAndOneCharacterTokens) {
-  const auto t = LoadWithAdded({Added(256, "aba"), Added(257, "#")});
+  const auto t = LoadWithAdded({Added(256, "aba"), Added(257, "\u2713")});
   EncodeOptions split;
   split.split_special_tokens = true;
-  for (const std::string text : {"ababa", "##", "#aba#", "cababac"})
+  for (const std::string text : {"ababa", "\u2713\u2713", "\u2713aba\u2713", "cababac"})
     EXPECT_EQ(t->EncodeGuarded(t->Guard(text), {}), t->Encode(text, split)) << text;
-  EXPECT_EQ(t->EncodeGuarded("#" + t->Guard("#") + "#", {}), (Ids{257, 2, 257}));
+  Ids expected = t->Encode("\u2713", split);
+  expected.insert(expected.begin(), 257);
+  expected.push_back(257);
+  EXPECT_EQ(t->EncodeGuarded("\u2713" + t->Guard("\u2713") + "\u2713", {}), expected);
 }
 
 TEST(Guard, SpecialTokensLookedForAfterNormalization) {

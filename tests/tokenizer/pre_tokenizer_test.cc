@@ -103,7 +103,7 @@ TEST(Regex, MalformedPatternsNameTheirPlace) {
 }
 
 TEST(Regex, EndlessBacktrackingIsAnError) {
-  const Regex regex("(a+)+b", "here");
+  const Regex regex("(a+)+[bd]", "here");
   EXPECT_THROW(regex.Search(std::string(60, 'a') + "c"), Error);
 }
 

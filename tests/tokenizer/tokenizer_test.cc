@@ -82,7 +82,7 @@ TEST(Encode, RefusesWhatIsNotUtf8) {
 }
 
 // In quadratic time each would take minutes.
-TEST(Encode, MegabytesWithoutASpace) {
+TEST(Encode, LongTextsWithoutASpace) {
   for (const char* kind : {"qwen_kind", "llama3_kind"}) {
     const auto t = LoadKind(kind);
     EncodeOptions plain;
@@ -90,7 +90,7 @@ TEST(Encode, MegabytesWithoutASpace) {
     for (const std::string unit :
          {"a", "ab", " ", "\n", "7", "=", "\u00E9", "\U0001F600", "<|im_end|", "e\u0301"}) {
       std::string text;
-      while (text.size() < (1 << 20)) text += unit;
+      while (text.size() < (1 << 18)) text += unit;
       const Ids ids = t->Encode(text, plain);
       if (unit != "e\u0301") EXPECT_EQ(t->Decode(ids, false), text) << kind << unit;
     }
