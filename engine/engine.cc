@@ -26,18 +26,14 @@ int64_t DefaultKvMemory() {
 }
 
 void CheckOptions(const EngineOptions& options) {
+  if (options.device != "cpu")
+    throw UsageError("device '" + options.device + "'", "this build has the device cpu only",
+                     "use --device cpu");
   if (options.batch < 1) throw UsageError("--batch", "must be at least 1");
   if (options.chunk < 1) throw UsageError("--chunk", "must be at least 1");
   if (options.threads < 0)
     throw UsageError("--threads", "must not be negative", "0 takes as many as there are");
   if (options.kv_memory < 0) throw UsageError("key/value memory", "must not be negative");
-}
-
-std::unique_ptr<Backend> MakeBackend(std::shared_ptr<const Model> model, const EngineOptions& options) {
-  if (options.device == "cpu")
-    return MakeCpuBackend(std::move(model), {.threads = options.threads, .target = options.target});
-  throw UsageError("device '" + options.device + "'", "this build has the device cpu only",
-                   "use --device cpu");
 }
 
 std::vector<int32_t> EndTokens(const ModelConfig& config, const Tokenizer* tokenizer) {
@@ -148,7 +144,8 @@ Engine::Engine(const std::filesystem::path& folder, const EngineOptions& options
   std::shared_ptr<const Model> model = LoadModel(folder);
   std::shared_ptr<const Tokenizer> tokenizer;
   if (Tokenizer::Exists(folder)) tokenizer = Tokenizer::Load(folder);
-  std::unique_ptr<Backend> backend = MakeBackend(model, options);
+  std::unique_ptr<Backend> backend =
+      MakeCpuBackend(model, {.threads = options.threads, .target = options.target});
   impl_ = std::make_unique<Impl>(std::move(model), std::move(backend), std::move(tokenizer), options);
 }
 
