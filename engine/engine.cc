@@ -67,10 +67,10 @@ struct Engine::Impl {
         backend(std::move(its_backend)),
         tokenizer(std::move(its_tokenizer)),
         end_tokens(EndTokens(backend->config(), tokenizer.get())),
-        scheduler(backend.get(),
-                  {.batch = options.batch,
-                   .chunk = options.chunk,
-                   .kv_memory = options.kv_memory > 0 ? options.kv_memory : DefaultKvMemory()}) {
+        scheduler(backend.get(), {.batch = options.batch,
+                                  .chunk = options.chunk,
+                                  .kv_memory = options.kv_memory > 0 ? options.kv_memory : DefaultKvMemory(),
+                                  .prefix_cache = options.prefix_cache}) {
     CheckOptions(options);
   }
 
@@ -158,12 +158,12 @@ Engine::~Engine() = default;
 void Engine::Submit(GenerateRequest request) {
   impl_->CheckGenerate(request);
   const GenerateLimits limits{&impl_->end_tokens, impl_->tokenizer.get(), max_context()};
-  impl_->scheduler.Add(MakeSequence(std::move(request), limits, impl_->scheduler.places()));
+  impl_->scheduler.Add(MakeSequence(std::move(request), limits, impl_->scheduler.memory()));
 }
 
 void Engine::Submit(ScoreRequest request) {
   impl_->CheckScore(request);
-  impl_->scheduler.Add(MakeSequence(std::move(request), impl_->scheduler.places()));
+  impl_->scheduler.Add(MakeSequence(std::move(request), impl_->scheduler.memory()));
 }
 
 std::optional<Answer> Engine::Next(const std::atomic<bool>* stop) { return impl_->scheduler.Next(stop); }

@@ -21,12 +21,13 @@ namespace fullband {
 
 struct EngineOptions {
   std::string device = "cpu";
-  int threads = 0;        // 0: as many as the process may use
-  std::string target;     // Highway target to pin; empty: the best
-  int batch = 16;         // sequences in flight at most
-  int chunk = 128;        // prefill rows a step at most
-  int64_t kv_memory = 0;  // bytes that key/value pages may take; 0: half of the memory that is free. A
-                          // sequence that needs more runs alone. Never changes a result.
+  int threads = 0;           // 0: as many as the process may use
+  std::string target;        // Highway target to pin; empty: the best
+  int batch = 16;            // sequences in flight at most
+  int chunk = 128;           // prefill rows a step at most
+  int64_t kv_memory = 0;     // bytes that key/value pages may take; 0: half of the memory that is free. A
+                             // sequence that needs more runs alone. Never changes a result.
+  bool prefix_cache = true;  // go on from beginnings of prompts that were run before. Never changes a result.
 };
 
 class Engine {
@@ -43,8 +44,8 @@ class Engine {
   void Submit(GenerateRequest request);
   void Submit(ScoreRequest request);
 
-  // Runs steps until a request has finished and returns its answer; nothing when none is left, or when `*stop` is
-  // found true between two steps (set by a signal handler, say; the requests stay pending).
+  // Runs steps until a request has finished and returns its answer; nothing when none is left, or when
+  // `*stop` is found true between two steps (set by a signal handler, say; the requests stay pending).
   std::optional<Answer> Next(const std::atomic<bool>* stop = nullptr);
   // Requests submitted and not yet answered.
   size_t pending() const;

@@ -17,6 +17,7 @@ struct SchedulerOptions {
   int batch = 16;         // sequences in flight at most
   int chunk = 128;        // rows of prompts and continuations a step at most, over all sequences
   int64_t kv_memory = 0;  // bytes of pages; a sequence that needs more runs alone
+  bool prefix_cache = true;
 };
 
 class Scheduler {
@@ -24,8 +25,7 @@ class Scheduler {
   // `backend` must outlive the scheduler.
   Scheduler(Backend* backend, const SchedulerOptions& options);
 
-  // Where sequences find their pages and slots.
-  Places* places() { return &places_; }
+  Memory memory() { return {&places_, prefixes_ ? &*prefixes_ : nullptr}; }
   void Add(std::unique_ptr<Sequence> sequence);
   // Runs steps until an answer is there; nothing where all are taken, or where `*stop` (may be null) is found
   // true between two steps. Sequences start in the order of Add.
@@ -33,6 +33,8 @@ class Scheduler {
   size_t pending() const { return waiting_.size() + active_.size() + answers_.size(); }
 
  private:
+  int64_t PromisedPages() const;
+  bool MayBegin(size_t index) const;
   void Admit();
   void RunStep();
   void MakeRoom();
@@ -42,6 +44,7 @@ class Scheduler {
   SchedulerOptions options_;
   int64_t page_limit_;
   Places places_;
+  std::optional<PrefixTree> prefixes_;
   int reserved_pages_ = 0, reserved_states_ = 0;
   std::deque<std::unique_ptr<Sequence>> waiting_;
   std::vector<std::unique_ptr<Sequence>> active_;  // by order of Add

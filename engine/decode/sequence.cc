@@ -17,13 +17,14 @@ double Seconds(Sequence::Clock::time_point from, Sequence::Clock::time_point to)
 
 }  // namespace
 
-Sequence::Sequence(uint64_t id, int prompt_size, Walk::Plan plan, Places* places)
-    : walk_(std::move(plan), places), prompt_size_(prompt_size) {
+Sequence::Sequence(uint64_t id, int prompt_size, Walk::Plan plan, const Memory& memory)
+    : walk_(std::move(plan), memory.places, memory.prefixes), prompt_size_(prompt_size) {
   answer_.id = id;
   answer_.cost.prompt_tokens = prompt_size;
 }
 
 int Sequence::AddTo(int limit, Step* step) {
+  if (!begun_) Begin();
   chunk_ = walk_.Next();
   // A trace's next position is one row too, but bound to come singly.
   const bool limited = !chunk_.single && !(walk_.prefilled() && chunk_.count == 1);
@@ -50,17 +51,28 @@ void Sequence::CountRows() {
   answer_.cost.decode_forwards += chunk_.count - prefill_rows;
 }
 
-bool Sequence::CheckStates(const StepResult& result) {
+void Sequence::Begin() {
+  begun_ = true;
+  const std::vector<float> adopted = walk_.Adopt();
+  answer_.cost.saved_forwards = static_cast<int64_t>(adopted.size());
+  for (float rms : adopted) NoteState(rms);
+}
+
+void Sequence::NoteState(float rms) {
+  const bool first = answer_.max_state_rms == 0;
+  answer_.min_state_rms = first ? rms : std::min(answer_.min_state_rms, rms);
+  answer_.max_state_rms = std::max(answer_.max_state_rms, rms);
+}
+
+bool Sequence::CheckStates(std::span<const float> state_rms) {
   for (int i = 0; i < chunk_.count; ++i) {
-    const float rms = result.state_rms.at(first_row_ + static_cast<size_t>(i));
+    const float rms = state_rms[static_cast<size_t>(i)];
     if (!std::isfinite(rms)) {
       Fail(fmt::format("the hidden state at position {} is not finite (prefill pass {})", chunk_.position + i,
                        chunk_.pass + 1));
       return false;
     }
-    const bool first = answer_.max_state_rms == 0;
-    answer_.min_state_rms = first ? rms : std::min(answer_.min_state_rms, rms);
-    answer_.max_state_rms = std::max(answer_.max_state_rms, rms);
+    NoteState(rms);
   }
   return true;
 }
@@ -74,8 +86,10 @@ void Sequence::Accept(const StepResult& result, Clock::time_point started, Clock
     started_ = true;
   }
   CountRows();
-  if (CheckStates(result)) {
-    walk_.Advance(chunk_);
+  const std::span<const float> state_rms =
+      std::span(result.state_rms).subspan(first_row_, static_cast<size_t>(chunk_.count));
+  if (CheckStates(state_rms)) {
+    walk_.Advance(chunk_, state_rms);
     for (size_t i = 0; i < query_count_ && !finished_; ++i) Hear(result.queries.at(first_query_ + i));
   }
   if (query_count_ > 0 && !has_token_) {
@@ -107,8 +121,8 @@ constexpr int kDefaultTop = 2;
 
 class GenerateSequence : public Sequence {
  public:
-  GenerateSequence(GenerateRequest request, const GenerateLimits& limits, Places* places)
-      : Sequence(request.id, static_cast<int>(request.prompt.size()), MakePlan(request, limits), places),
+  GenerateSequence(GenerateRequest request, const GenerateLimits& limits, const Memory& memory)
+      : Sequence(request.id, static_cast<int>(request.prompt.size()), MakePlan(request, limits), memory),
         request_(std::move(request)),
         limits_(limits),
         text_(limits.tokenizer, request_.stop_strings) {
@@ -121,8 +135,8 @@ class GenerateSequence : public Sequence {
     const int prompt = static_cast<int>(request.prompt.size());
     // The last token is never run.
     const int64_t most = int64_t{prompt} + std::max(request.max_new_tokens, 1) - 1;
-    return {request.prompt, prompt, prompt, static_cast<int>(std::min<int64_t>(most, limits.max_context)),
-            request.setting};
+    return {request.prompt,  prompt, prompt, static_cast<int>(std::min<int64_t>(most, limits.max_context)),
+            request.setting, prompt};
   }
 
   void Ask(int, Query* query) const override {
@@ -187,8 +201,8 @@ class GenerateSequence : public Sequence {
 
 class ScoreSequence : public Sequence {
  public:
-  ScoreSequence(const ScoreRequest& request, Places* places)
-      : Sequence(request.id, static_cast<int>(request.context.size()), MakePlan(request), places) {}
+  ScoreSequence(const ScoreRequest& request, const Memory& memory)
+      : Sequence(request.id, static_cast<int>(request.context.size()), MakePlan(request), memory) {}
 
  private:
   static Walk::Plan MakePlan(const ScoreRequest& request) {
@@ -199,7 +213,7 @@ class ScoreSequence : public Sequence {
     // every input is plain.
     const bool together = request.setting.mode == Mode::kParallel || !request.setting.UsesFeedback();
     const int prefill = together ? run : static_cast<int>(request.context.size());
-    return {std::move(tokens), prefill, run, run, request.setting};
+    return {std::move(tokens), prefill, run, run, request.setting, static_cast<int>(request.context.size())};
   }
 
   int32_t Target(size_t scored) const { return walk_.tokens()[static_cast<size_t>(prompt_size_) + scored]; }
@@ -230,12 +244,12 @@ class ScoreSequence : public Sequence {
 }  // namespace
 
 std::unique_ptr<Sequence> MakeSequence(GenerateRequest request, const GenerateLimits& limits,
-                                       Places* places) {
-  return std::make_unique<GenerateSequence>(std::move(request), limits, places);
+                                       const Memory& memory) {
+  return std::make_unique<GenerateSequence>(std::move(request), limits, memory);
 }
 
-std::unique_ptr<Sequence> MakeSequence(ScoreRequest request, Places* places) {
-  return std::make_unique<ScoreSequence>(request, places);
+std::unique_ptr<Sequence> MakeSequence(ScoreRequest request, const Memory& memory) {
+  return std::make_unique<ScoreSequence>(request, memory);
 }
 
 }  // namespace fullband

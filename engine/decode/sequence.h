@@ -10,6 +10,12 @@
 
 namespace fullband {
 
+// Where sequences find pages and slots, and what others left in them (null: nothing). Must outlive them.
+struct Memory {
+  Places* places = nullptr;
+  PrefixTree* prefixes = nullptr;
+};
+
 class Sequence {
  public:
   using Clock = std::chrono::steady_clock;
@@ -18,9 +24,16 @@ class Sequence {
   Sequence(const Sequence&) = delete;
   Sequence& operator=(const Sequence&) = delete;
 
-  // Adds the rows that can run now to a step; of a prompt or a continuation at most `limit`. Returns how many
-  // of the rows count against that limit: a sequence that moves one position a step always may.
+  // Adds the rows that can run now to a step; of a prompt or a continuation at most `limit`, which is above 0
+  // in the first step. Returns how many of the rows count against that limit: a sequence that moves one
+  // position a step always may.
   int AddTo(int limit, Step* step);
+  bool begun() const { return begun_; }
+  // Before the first step: true where `other`, which runs already or will before this one, is about to leave
+  // more of this prompt's beginning to go on from than there is now.
+  bool ShouldWaitFor(const Sequence& other) const {
+    return other.walk_.WillShareWith(walk_) > walk_.Adoptable();
+  }
   // Takes what that step gave. Does nothing where the sequence had no rows in it.
   void Accept(const StepResult& result, Clock::time_point started, Clock::time_point ended);
 
@@ -31,7 +44,7 @@ class Sequence {
  protected:
   // `prompt_size` positions are the prompt; the logits of the last pass are asked for from its last position
   // on.
-  Sequence(uint64_t id, int prompt_size, Walk::Plan plan, Places* places);
+  Sequence(uint64_t id, int prompt_size, Walk::Plan plan, const Memory& memory);
 
   virtual void Ask(int position, Query* query) const = 0;
   virtual void Hear(const QueryResult& result) = 0;
@@ -45,11 +58,14 @@ class Sequence {
   const int prompt_size_;
 
  private:
-  bool CheckStates(const StepResult& result);
+  void Begin();
+  void NoteState(float rms);
+  bool CheckStates(std::span<const float> state_rms);
   void CountRows();
 
   const Clock::time_point submitted_ = Clock::now();
   Clock::time_point first_step_, first_token_;
+  bool begun_ = false;
   bool started_ = false;
   bool has_token_ = false;
   bool finished_ = false;
@@ -65,7 +81,8 @@ struct GenerateLimits {
   int max_context = 0;  // tokens that prompt and trace have together at most
 };
 
-std::unique_ptr<Sequence> MakeSequence(GenerateRequest request, const GenerateLimits& limits, Places* places);
-std::unique_ptr<Sequence> MakeSequence(ScoreRequest request, Places* places);
+std::unique_ptr<Sequence> MakeSequence(GenerateRequest request, const GenerateLimits& limits,
+                                       const Memory& memory);
+std::unique_ptr<Sequence> MakeSequence(ScoreRequest request, const Memory& memory);
 
 }  // namespace fullband

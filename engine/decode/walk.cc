@@ -7,22 +7,19 @@
 
 namespace fullband {
 
-void StateWindow::Push(int position, int32_t slot) {
-  if (slots_.empty()) first_ = position;
-  if (position != first_ + static_cast<int>(slots_.size())) throw std::logic_error("a state was skipped");
-  slots_.push_back(slot);
+int32_t StateWindow::At(int position) const {
+  const auto at = std::lower_bound(slots_.begin(), slots_.end(), std::pair(position, int32_t{0}));
+  if (at == slots_.end() || at->first != position) throw std::logic_error("a state is read that is not kept");
+  return at->second;
 }
-
-int32_t StateWindow::At(int position) const { return slots_.at(static_cast<size_t>(position - first_)); }
 
 void StateWindow::DropBefore(int position, Pool* states) {
-  for (; !slots_.empty() && first_ < position; ++first_) {
-    states->Release(slots_.front());
-    slots_.pop_front();
-  }
+  for (; !slots_.empty() && slots_.front().first < position; slots_.pop_front())
+    states->Release(slots_.front().second);
 }
 
-Walk::Walk(Plan plan, Places* places) : plan_(std::move(plan)), places_(places) {
+Walk::Walk(Plan plan, Places* places, PrefixTree* prefixes)
+    : plan_(std::move(plan)), places_(places), prefixes_(prefixes) {
   passes_.resize(plan_.setting.exact ? 1 : static_cast<size_t>(plan_.setting.passes));
   page_bound_ = PagesFor(plan_.positions) + PagesFor(plan_.prefill) * static_cast<int>(passes_.size() - 1);
 }
@@ -59,6 +56,7 @@ int Walk::StateSource(int pass, int position) const {
 }
 
 bool Walk::Keeps(int pass, int position) const {
+  if (Shares(position)) return true;
   const bool latent = plan_.setting.mode == Mode::kLatent;
   if (position >= plan_.prefill) return latent;
   if (!IsLastPass(pass) || plan_.setting.exact) return true;
@@ -80,6 +78,8 @@ Row Walk::MakeRow(int pass, int position) {
 
 void Walk::AddRows(const Chunk& chunk, Step* step) {
   Pass& pass = passes_[static_cast<size_t>(chunk.pass)];
+  step->copies.insert(step->copies.end(), copies_.begin(), copies_.end());
+  copies_.clear();
   const int pages = PagesFor(chunk.position + chunk.count);
   while (static_cast<int>(pass.pages.size()) < pages) {
     pass.pages.push_back(places_->pages.Take());
@@ -98,14 +98,22 @@ void Walk::AddRows(const Chunk& chunk, Step* step) {
   }
 }
 
-void Walk::Advance(const Chunk& chunk) {
-  Pass& pass = passes_[static_cast<size_t>(chunk.pass)];
-  pass.done = chunk.position + chunk.count;
-  // The next fused position reads the two states before it.
-  const int source = StateSource(chunk.pass, chunk.position);
-  if (source >= 0) passes_[static_cast<size_t>(source)].states.DropBefore(pass.done - 2, &places_->states);
+void Walk::Advance(const Chunk& chunk, std::span<const float> state_rms) {
+  passes_[static_cast<size_t>(chunk.pass)].done = chunk.position + chunk.count;
+  if (Shares(chunk.position)) SharePages(chunk.pass, chunk.position, state_rms);
+  for (int pass = 0; pass < static_cast<int>(passes_.size()); ++pass) Trim(pass);
   if (!prefilled()) return;
   for (size_t earlier = 0; earlier + 1 < passes_.size(); ++earlier) ReleasePass(&passes_[earlier]);
+}
+
+// Drops states that no later row reads: the next fused position reads the two before it, and a page that is
+// to be shared is shared with the states of all its positions.
+void Walk::Trim(int pass) {
+  Pass& own = passes_[static_cast<size_t>(pass)];
+  const int reader = IsLastPass(pass) ? own.done : passes_[static_cast<size_t>(pass + 1)].done;
+  int keep_from = reader - 2;
+  if (Shares(own.done)) keep_from = std::min(keep_from, own.done - own.done % places_->page_size);
+  own.states.DropBefore(keep_from, &places_->states);
 }
 
 void Walk::Append(int32_t token) {

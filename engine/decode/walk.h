@@ -4,24 +4,26 @@
 
 #include <cstdint>
 #include <deque>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/compute/step.h"
 #include "engine/decode/pool.h"
+#include "engine/decode/prefix_tree.h"
 #include "engine/decode/setting.h"
 
 namespace fullband {
 
-// Slots of the states of consecutive positions.
+// Slots of the states of some positions, ascending.
 class StateWindow {
  public:
-  void Push(int position, int32_t slot);
+  void Push(int position, int32_t slot) { slots_.emplace_back(position, slot); }
   int32_t At(int position) const;  // throws where the state is not kept
   void DropBefore(int position, Pool* states);
 
  private:
-  int first_ = 0;
-  std::deque<int32_t> slots_;
+  std::deque<std::pair<int, int32_t>> slots_;
 };
 
 class Walk {
@@ -35,12 +37,23 @@ class Walk {
     int end = 0;
     int positions = 0;
     Setting setting;
+    int shareable = 0;  // this many of the prompt's positions other sequences may have, too
   };
-  // `places` must outlive the walk; what the walk took from it goes back in the end.
-  Walk(Plan plan, Places* places);
+  // `places` and `prefixes` (null: nothing is shared) must outlive the walk; what the walk took from them
+  // goes back in the end.
+  Walk(Plan plan, Places* places, PrefixTree* prefixes = nullptr);
   ~Walk();
   Walk(const Walk&) = delete;
   Walk& operator=(const Walk&) = delete;
+
+  // Before the first step: goes on from where earlier sequences left the same beginning, as far as every pass
+  // has it; the last shareable position is always run. Returns the states' RMS that were not run for it.
+  std::vector<float> Adopt();
+  // Positions of every pass that Adopt would find now.
+  int Adoptable() const;
+  // Positions that this walk will add to what others can adopt and `other`, of the same kind, begins with
+  // too.
+  int WillShareWith(const Walk& other) const;
 
   // Consecutive positions of one pass (counted from 0) that may run in one step.
   struct Chunk {
@@ -53,8 +66,8 @@ class Walk {
   Chunk Next() const;
   // Adds the chunk's rows and span to a step, and takes the pages and slots they need.
   void AddRows(const Chunk& chunk, Step* step);
-  // After that step: moves on, and gives back what no later row reads.
-  void Advance(const Chunk& chunk);
+  // After that step: moves on, and gives back what no later row reads. `state_rms`: the rows', in order.
+  void Advance(const Chunk& chunk, std::span<const float> state_rms);
   // A token to be run after all others.
   void Append(int32_t token);
 
@@ -70,8 +83,15 @@ class Walk {
     int done = 0;  // positions run
     std::vector<int32_t> pages;
     StateWindow states;
+    std::vector<float> state_rms;  // of the last, incomplete page, where that may be shared
   };
 
+  PrefixLine LineOf(int pass) const;
+  std::vector<PrefixTree::Match> FindPrefixes() const;
+  void AdoptPass(int pass, const PrefixTree::Match& match, int positions);
+  bool Shares(int position) const { return prefixes_ != nullptr && position < plan_.shareable; }
+  void SharePages(int pass, int begin, std::span<const float> state_rms);
+  void Trim(int pass);
   bool Fused(int pass, int position) const;
   bool Keeps(int pass, int position) const;
   int StateSource(int pass, int position) const;  // the pass whose states a fused position reads
@@ -81,7 +101,9 @@ class Walk {
 
   Plan plan_;
   Places* places_;
-  std::vector<Pass> passes_;  // one where the prompt is run as the recurrence
+  PrefixTree* prefixes_;
+  std::vector<PageCopy> copies_;  // for the next step
+  std::vector<Pass> passes_;      // one where the prompt is run as the recurrence
   int page_bound_ = 0;
   int pages_taken_ = 0;
 };

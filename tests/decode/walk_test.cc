@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "tests/decode/toy_reference.h"
+#include "tests/decode/semantics.h"
 
 namespace fullband {
 namespace {
@@ -64,7 +64,7 @@ States RunToEnd(Walk* walk, Places* places, ToyBackend* backend, int limit) {
     for (int i = 0; i < chunk.count; ++i)
       if (step.rows[i].keep_state != kNoSlot)
         states[{chunk.pass, chunk.position + i}] = backend->ReadState(step.rows[i].keep_state);
-    walk->Advance(chunk);
+    walk->Advance(chunk, result.state_rms);
   }
 }
 
@@ -75,7 +75,8 @@ std::vector<int32_t> Tokens(int count) {
 }
 
 TEST(Walk, EveryPassLeavesTheStatesOfAWholePassHoweverItIsCut) {
-  const ToyReference reference{ToyModel{}};
+  const ToySpecification toy;
+  const Semantics<ToySpecification> semantics(toy);
   for (const char* name : {"latent@4", "latent@4:stale", "standard@3", "parallel@3:reversed"}) {
     const Setting setting = Setting::Parse(name);
     for (int length : {1, 2, 3, 11})
@@ -87,7 +88,7 @@ TEST(Walk, EveryPassLeavesTheStatesOfAWholePassHoweverItIsCut) {
           Walk walk({Tokens(length), length, length, length, setting}, &places);
           const States states = RunToEnd(&walk, &places, &backend, limit);
           for (const auto& [where, state] : states) {
-            const auto expected = reference.Prefill(Tokens(length), where.first + 1, setting.control);
+            const auto expected = semantics.Prefill(Tokens(length), where.first + 1, setting.control);
             EXPECT_EQ(state, Readable(expected[static_cast<size_t>(where.second)]))
                 << name << " limit " << limit << " pass " << where.first << " position " << where.second;
           }
@@ -104,7 +105,8 @@ TEST(Walk, EveryPassLeavesTheStatesOfAWholePassHoweverItIsCut) {
 // recurrence.
 TEST(Walk, PassesConvergeToTheRecurrence) {
   const int length = 7;
-  const auto exact = ToyReference{ToyModel{}}.Recur(Tokens(length), 1, Control::kNone);
+  const ToySpecification toy;
+  const auto exact = Semantics<ToySpecification>(toy).Recur(Tokens(length), 1, Control::kNone);
   Places places;
   places.page_size = kPageSize;
   ToyBackend backend;

@@ -124,10 +124,12 @@ const Vector& ToyBackend::StateAt(int slot) const {
 void ToyBackend::RunCopies(const Step& step) {
   for (const PageCopy& copy : step.copies) {
     ++copies_run_;
-    if (options_.fault == ToyFault::kIgnoreCopies) continue;
     const size_t from = static_cast<size_t>(copy.from) * static_cast<size_t>(options_.page_size);
     const size_t to = static_cast<size_t>(copy.to) * static_cast<size_t>(options_.page_size);
-    for (int i = 0; i < copy.positions; ++i) pages_[to + i] = pages_[from + i];
+    for (int i = 0; i < copy.positions; ++i) {
+      const bool mixed = options_.fault == ToyFault::kMixCopies;
+      pages_[to + i] = pages_[from + (mixed ? 0 : i)];
+    }
   }
 }
 

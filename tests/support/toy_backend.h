@@ -44,7 +44,7 @@ enum class ToyFault {
   kNone,
   kIgnoreOlderState,  // kStale reads the newest state
   kIgnoreControl,
-  kIgnoreCopies,
+  kMixCopies,        // a copied page has its first position everywhere
   kIgnoreFusion,     // fused inputs are plain
   kForgetFirstPage,  // attention leaves out the keys of page 0
   kMixRows,          // a state depends on how many rows the step has
