@@ -52,6 +52,7 @@ def start(path: Path) -> tuple[xllamacpp.Server, str]:
     parameters.model.path = str(path)
     parameters.n_ctx, parameters.n_parallel = 2048, 1
     parameters.cache_type_k = parameters.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
     parameters.warmup = False
     server = xllamacpp.Server(parameters)
     return server, server.listening_address

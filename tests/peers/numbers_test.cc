@@ -11,7 +11,7 @@
 
 #include "common/hash.h"
 #include "engine/engine.h"
-#include "tests/support/shared_data.h"
+#include "tests/peers/peers.h"
 
 namespace fullband {
 namespace {
@@ -20,16 +20,11 @@ using nlohmann::json;
 
 // Two float32 implementations that sum in different orders: the bound that the project promises.
 constexpr double kTolerance = 2e-4;
-// llama.cpp quantises nothing here but sums in blocks and approximates exp: its own test tolerance for float32.
+// llama.cpp quantises nothing here but sums in blocks and approximates exp: its own test tolerance for
+// float32.
 constexpr double kLlamaCppTolerance = 5e-3;
 // Two best logits closer than this may change places between implementations.
 constexpr double kTie = 1e-3;
-
-json Fixture(const std::string& name) {
-  std::ifstream file(std::string(FULLBAND_TEST_DATA) + "/peers/" + name);
-  EXPECT_TRUE(file) << name;
-  return json::parse(file);
-}
 
 std::vector<std::string> Questions(const std::filesystem::path& path) {
   std::vector<std::string> questions;
@@ -45,12 +40,10 @@ std::string HashIds(const std::vector<int32_t>& ids) {
 class PeerNumbers : public testing::Test {
  protected:
   void SetUp() override {
-    const std::filesystem::path folder = std::filesystem::path(FULLBAND_SOURCE) / "models/smollm2-135m-instruct";
     const std::filesystem::path data = SharedDatasets().value_or("") / "gsm8k/test.jsonl";
-    if (!std::filesystem::exists(folder / "config.json"))
-      GTEST_SKIP() << "the converted SmolLM2 is not there; scripts/quickstart makes it";
+    if (!std::filesystem::exists(SmolLm2Folder() / "config.json")) GTEST_SKIP() << kNoSmolLm2;
     if (!std::filesystem::exists(data)) GTEST_SKIP() << "GSM8K is not at hand";
-    engine_ = std::make_unique<Engine>(folder, EngineOptions{});
+    engine_ = std::make_unique<Engine>(SmolLm2Folder(), EngineOptions{});
     questions_ = Questions(data);
   }
 
@@ -129,7 +122,8 @@ TEST_F(PeerNumbers, GreedyTracesEqualTransformers) {
     const json& trace = traces[answer->id];
     const std::vector<int32_t> theirs = trace["tokens"];
     size_t same = 0;
-    while (same < theirs.size() && same < answer->tokens.size() && answer->tokens[same].id == theirs[same]) ++same;
+    while (same < theirs.size() && same < answer->tokens.size() && answer->tokens[same].id == theirs[same])
+      ++same;
     if (same == theirs.size() && same == answer->tokens.size()) {
       ++identical;
       continue;
