@@ -20,9 +20,8 @@ using nlohmann::json;
 
 // Two float32 implementations that sum in different orders: the bound that the project promises.
 constexpr double kTolerance = 2e-4;
-// llama.cpp quantises nothing here but sums in blocks and approximates exp: its own test tolerance for
-// float32.
-constexpr double kLlamaCppTolerance = 5e-3;
+// llama.cpp approximates exp and sums in blocks: five times what transformers is held to.
+constexpr double kLlamaCppTolerance = 1e-3;
 // Two best logits closer than this may change places between implementations.
 constexpr double kTie = 1e-3;
 
