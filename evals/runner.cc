@@ -224,7 +224,7 @@ class Session {
     grading_->Push(store_.AddSample(sample, lease_.token(), session_));
     const int64_t tokens = task_.suite.ask == Ask::kGenerate
                                ? sample.generated_tokens
-                               : sample.prefill_forwards - sample.saved_forwards + sample.decode_forwards;
+                               : sample.prefill_forwards + sample.decode_forwards;
     progress_.Advance(1, tokens, grading_->counted(), grading_->correct());
   }
 

@@ -68,9 +68,8 @@ RunSummary Summarize(Store& store, const RunRecord& run, const std::string& mode
   });
   // The rate is of all that the sessions did, whichever items are asked about now.
   store.ForEachSample(run.id, false, [&](const SampleRecord& sample) {
-    summary.tokens += summary.generates
-                          ? sample.generated_tokens
-                          : sample.prefill_forwards - sample.saved_forwards + sample.decode_forwards;
+    summary.tokens +=
+        summary.generates ? sample.generated_tokens : sample.prefill_forwards + sample.decode_forwards;
   });
   for (const SessionRecord& session : store.Sessions(run.id)) summary.seconds += session.seconds;
   return summary;

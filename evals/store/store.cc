@@ -49,7 +49,8 @@ std::string ContentSha256(const SampleRecord& sample) {
   hash.Add(sample.prompt_tokens);
   hash.Add(sample.generated_tokens);
   hash.Add(sample.trace_tokens);
-  hash.Add(sample.prefill_forwards);
+  hash.Add(sample.prefill_forwards +
+           sample.saved_forwards);  // how many a cache saved depends on what else ran
   hash.Add(sample.decode_forwards);
   hash.Add(sample.min_state_rms);
   hash.Add(sample.max_state_rms);

@@ -2,6 +2,8 @@
 """What lm-evaluation-harness extracts from GSM8K completions, and its verdicts, by its own classes.
 
   lm_eval_graders.py --record FILE       grade 400 synthetic completions into the fixture that tests compare with
+  lm_eval_graders.py --record FILE --store DB
+                                         the same of a store's gsm8k completions
   lm_eval_graders.py --grade JSONL       read {"item", "completion", "gold"} lines, print one line of JSON for each:
                                          {"item", "strict": {"extracted", "correct"}, "flexible": {...}}
 
@@ -13,6 +15,7 @@ import importlib.metadata
 import json
 import os
 import random
+import sqlite3
 import sys
 from pathlib import Path
 
@@ -95,8 +98,15 @@ def cases():
     return rows
 
 
-def record(path, grade):
-    rows = [dict(row, **grade(row["completion"], row["gold"])) for row in cases()]
+def cases_of_store(path):
+    query = """SELECT items.item, samples.text, items.gold FROM samples JOIN items ON items.id = samples.item_id
+               JOIN runs ON runs.id = items.run_id WHERE runs.suite = 'gsm8k' AND samples.fault = '' ORDER BY items.position"""
+    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as store:
+        return [{"item": item, "completion": text, "gold": gold} for item, text, gold in store.execute(query)]
+
+
+def record(path, rows, grade):
+    rows = [dict(row, **grade(row["completion"], row["gold"])) for row in rows]
     versions = {"lm_eval": importlib.metadata.version("lm_eval"), "seed": SEED}
     text = ",\n".join(json.dumps(row) for row in rows)
     Path(path).write_text(f'{{"recorded": {json.dumps(versions)},\n"cases": [\n{text}\n]}}\n')
@@ -114,11 +124,12 @@ def main():
     action = parser.add_mutually_exclusive_group(required=True)
     action.add_argument("--record", metavar="FILE")
     action.add_argument("--grade", metavar="JSONL", help="a file, or - for stdin")
+    parser.add_argument("--store", metavar="DB", help="with --record: grade this store's gsm8k completions")
     arguments = parser.parse_args()
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     grade = load_peer()
     if arguments.record:
-        record(arguments.record, grade)
+        record(arguments.record, cases_of_store(arguments.store) if arguments.store else cases(), grade)
     else:
         grade_lines(arguments.grade, grade)
 

@@ -247,6 +247,7 @@ TEST(ContentHash, CoversAllButTimesAndSavings) {
   SampleRecord same = SomeSample(2, 0);
   same.id = 9;
   same.item = "x";
+  same.prefill_forwards += same.saved_forwards;  // run instead of saved
   same.saved_forwards = 0;
   same.queue_seconds = same.prefill_seconds = same.decode_seconds = 7;
   same.finished = "then";
