@@ -11,6 +11,7 @@
 #include <iterator>
 #include <optional>
 #include <random>
+#include <set>
 
 #include "common/error.h"
 #include "evals/machine.h"
@@ -68,6 +69,37 @@ std::optional<double> SecondsOf(const std::string& utc) {
   return static_cast<double>(timegm(&parts)) + seconds;
 }
 
+// Tokens that leases of this process hold now.
+class LiveTokens {
+ public:
+  void Add(const std::string& token) {
+    const std::lock_guard lock(mutex_);
+    tokens_.insert(token);
+  }
+  void Remove(const std::string& token) {
+    const std::lock_guard lock(mutex_);
+    tokens_.erase(token);
+  }
+  bool Has(const std::string& token) {
+    const std::lock_guard lock(mutex_);
+    return tokens_.contains(token);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string> tokens_;
+};
+
+LiveTokens& Live() {
+  static LiveTokens tokens;
+  return tokens;
+}
+
+// A lease of this process that could not be released (the disk was full).
+bool IsLeftover(const LeaseRecord& held, const LeaseRecord& own) {
+  return held.pid == own.pid && held.process == own.process && !Live().Has(held.token);
+}
+
 }  // namespace
 
 LeaseRecord ThisProcess() {
@@ -100,7 +132,7 @@ Lease::Lease(const std::filesystem::path& store, int64_t run_id, const std::stri
     : store_(OpenStore(store, StoreMode::kReadWrite)), run_id_(run_id), times_(times), own_(ThisProcess()) {
   for (;;) {
     const std::optional<LeaseRecord> held = store_->Lease(run_id);
-    if (held && IsAlive(*held, own_, UtcNow(), times.silent))
+    if (held && !IsLeftover(*held, own_) && IsAlive(*held, own_, UtcNow(), times.silent))
       throw Error(run_name,
                   fmt::format("process {} on {} is working on it (last heard of at {})", held->pid,
                               held->host, held->heartbeat),
@@ -108,6 +140,7 @@ Lease::Lease(const std::filesystem::path& store, int64_t run_id, const std::stri
     if (store_->ReplaceLease(run_id, held ? held->token : "", own_))
       break;  // else another was faster: look again
   }
+  Live().Add(own_.token);
   thread_ = std::thread([this] { Beat(); });
 }
 
@@ -118,6 +151,7 @@ Lease::~Lease() {
   }
   wake_.notify_all();
   thread_.join();
+  Live().Remove(own_.token);
   try {
     store_->ReleaseLease(run_id_, own_.token);
   } catch (const Error&) {

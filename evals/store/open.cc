@@ -1,15 +1,12 @@
 // Opening a store: every way in which a file can be the wrong one is told apart here.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -38,7 +35,9 @@ fs::path FolderOf(const fs::path& path) {
 
 bool Writable(const fs::path& path) { return access(path.c_str(), W_OK) == 0; }
 
-// True where the file exists and holds something.
+// True where the file exists and holds something. The file is not opened here: closing it again would drop
+// the locks of every connection that this process has to it (POSIX advisory locks belong to the process, not
+// the descriptor), and another process could then take away the log under them.
 bool CheckFile(const fs::path& path, StoreMode mode) {
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);
@@ -52,15 +51,9 @@ bool CheckFile(const fs::path& path, StoreMode mode) {
     return false;
   }
   if (!fs::is_regular_file(status)) throw Error(path.string(), "is not a regular file");
-  std::array<char, 16> head = {};
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) throw Error(path.string(), std::strerror(errno), "check the file's permissions");
-  const ssize_t size = read(file, head.data(), head.size());
-  close(file);
-  if (size == 0) return false;
-  if (size != 16 || std::memcmp(head.data(), "SQLite format 3", 16) != 0)
-    throw Error(path.string(), "is not a store: not an SQLite file", "name another file");
-  return true;
+  if (access(path.c_str(), R_OK) != 0)
+    throw Error(path.string(), std::strerror(errno), "check the file's permissions");
+  return fs::file_size(path) > 0;
 }
 
 void CheckWritable(const fs::path& path, bool exists) {
@@ -199,8 +192,9 @@ Error StoreError(const fs::path& path, const SQLite::Exception& error) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return Error(name, "another process has kept it locked for too long", "see what else uses the file");
-    case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
+      return Error(name, "is not a store: not an SQLite file", "name another file");
+    case SQLITE_CORRUPT:
       return Error(name, fmt::format("is damaged ({})", error.what()), "restore a copy");
     case SQLITE_IOERR:
       return Error(name, fmt::format("cannot be read or written ({})", error.what()), "check the disk");

@@ -74,10 +74,12 @@ TEST(Crash, KilledAtRandomMomentsTheRunEndsAsUndisturbed) {
   for (int round = 0; round < 400; ++round) {
     const std::set<ItemSample> before = Committed(store);
     const pid_t child = Start(store, notes);
-    // Once enough kills are done, let it finish. Progress of a few items a round, so that all kills find
-    // work.
-    if (killed < kKills) usleep(1000 + random() % 14000);
-    if (killed < kKills) kill(child, SIGKILL);
+    // A few questions on, at a moment of no meaning; once enough kills are done, it may finish.
+    if (killed < kKills) {
+      WaitForAsked(notes, asked_before + random() % 20);
+      usleep(random() % 4000);
+      kill(child, SIGKILL);
+    }
     int status = 0;
     waitpid(child, &status, 0);
     killed += WIFSIGNALED(status);

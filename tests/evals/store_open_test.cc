@@ -75,7 +75,7 @@ TEST(OpenStore, RefusesWhatIsNoStore) {
       {"folder", "is a folder"},
       {"text", "not an SQLite file"},
       {"short", "not an SQLite file"},
-      {"garbled", "is damaged"},
+      {"garbled", "not an SQLite file"},
       {"foreign", "SQLite file of another program"},
       {"missing/a.db", "does not exist"},
   };
@@ -179,6 +179,32 @@ TEST(OpenStore, ReadOnlyIsASnapshotBesideAWriter) {
   writer->AddModel({});
   EXPECT_TRUE(reader->Models().empty());
   EXPECT_EQ(OpenStore(folder / "a.db", StoreMode::kReadOnly)->Models().size(), 1u);
+}
+
+// Locks belong to the process: were the file opened and closed anew, the first connection would lose its own,
+// and another process that closes last would take the log away.
+TEST(OpenStore, OpeningAgainKeepsTheLocksOfTheFirst) {
+  TempFolder folder;
+  int go[2];
+  ASSERT_EQ(pipe(go), 0);
+  const pid_t child = fork();  // before the first connection: SQLite's own state must not be forked
+  if (child == 0) {
+    char byte = 0;
+    if (read(go[0], &byte, 1) != 1) _exit(3);
+    try {
+      OpenStore(folder / "a.db", StoreMode::kReadOnly)->Models();
+      _exit(std::filesystem::exists((folder / "a.db").string() + "-wal") ? 0 : 1);
+    } catch (const std::exception& error) {
+      _exit(2);
+    }
+  }
+  const auto first = OpenStore(folder / "a.db", StoreMode::kReadWrite);
+  first->AddModel({});
+  OpenStore(folder / "a.db", StoreMode::kReadWrite);
+  ASSERT_EQ(write(go[1], "x", 1), 1);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(Migrate, GoesStepByStepInOneTransaction) {

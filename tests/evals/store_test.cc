@@ -200,6 +200,7 @@ TEST_F(StoreTest, LeasesGoFromTokenToToken) {
 
 TEST_F(StoreTest, CommittedSamplesSurviveKill) {
   const int64_t item = Item(0);
+  store.reset();  // SQLite's connections must not be forked
   const pid_t child = fork();
   if (child == 0) {
     auto own = OpenStore(folder / "a.db", StoreMode::kReadWrite);
@@ -209,6 +210,7 @@ TEST_F(StoreTest, CommittedSamplesSurviveKill) {
   int status = 0;
   waitpid(child, &status, 0);
   ASSERT_TRUE(WIFSIGNALED(status));
+  store = OpenStore(folder / "a.db", StoreMode::kReadWrite);
   EXPECT_EQ(store->Samples(run_id).size(), 5u);
 }
 

@@ -38,7 +38,7 @@ TEST(SummaryTable, AlignsAndLeavesOutWhatDoesNotApply) {
       SummaryTable({generate, choose}),
       "model  suite     setting   run        n  faults  accuracy  truncated  mean trace          tokens/s\n"
       "größe  gsm8k     latent@2  01234567  11       1    40.0 %     20.0 %        80.5  10.0 in 1:40 min\n"
-      "m      arc_easy  standard  fedcba98   3           100.0 %          -           -                  "
+      "m      arc_easy  standard  fedcba98   3           100.0 %          -           -                 "
       "-\n");
 }
 

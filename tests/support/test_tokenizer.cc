@@ -69,14 +69,19 @@ nlohmann::json Definition(const std::vector<std::string>& pieces, const std::vec
 
 }  // namespace
 
+void WriteTestTokenizer(const std::filesystem::path& folder, const std::vector<std::string>& pieces,
+                        const std::vector<int32_t>& special, int32_t eos, const std::string& chat_template) {
+  std::ofstream(folder / "tokenizer.json") << Definition(pieces, special).dump();
+  nlohmann::json config = nlohmann::json::object();
+  if (eos >= 0) config["eos_token"] = pieces.at(static_cast<size_t>(eos));
+  if (!chat_template.empty()) config["chat_template"] = chat_template;
+  if (!config.empty()) std::ofstream(folder / "tokenizer_config.json") << config.dump();
+}
+
 std::shared_ptr<const Tokenizer> MakeTestTokenizer(const std::vector<std::string>& pieces,
                                                    const std::vector<int32_t>& special, int32_t eos) {
   const TempFolder folder;
-  std::ofstream(folder.path() / "tokenizer.json") << Definition(pieces, special).dump();
-  if (eos >= 0) {
-    const nlohmann::json config = {{"eos_token", pieces.at(static_cast<size_t>(eos))}};
-    std::ofstream(folder.path() / "tokenizer_config.json") << config.dump();
-  }
+  WriteTestTokenizer(folder.path(), pieces, special, eos);
   return Tokenizer::Load(folder.path());
 }
 

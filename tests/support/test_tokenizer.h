@@ -1,6 +1,7 @@
 // A tokenizer made of given pieces, for tests of what is done with tokens.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,5 +16,10 @@ namespace fullband {
 std::shared_ptr<const Tokenizer> MakeTestTokenizer(const std::vector<std::string>& pieces,
                                                    const std::vector<int32_t>& special = {},
                                                    int32_t eos = -1);
+
+// The files of such a tokenizer, into an existing folder. `chat_template` (may be empty) is Jinja2.
+void WriteTestTokenizer(const std::filesystem::path& folder, const std::vector<std::string>& pieces,
+                        const std::vector<int32_t>& special = {}, int32_t eos = -1,
+                        const std::string& chat_template = "");
 
 }  // namespace fullband
