@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-// Compares with what scripts/record_peers/lm_eval_graders.py recorded from lm-evaluation-harness itself;
+// Compares with what scripts/peers/lm_eval_graders.py recorded from lm-evaluation-harness itself;
 // returns the number of correct verdicts.
 int CompareWithPeer(const std::string& fixture, size_t cases) {
   std::ifstream file(std::string(FULLBAND_TEST_DATA) + "/peers/" + fixture);

@@ -1,5 +1,5 @@
 // arc_easy, five-shot, with SmolLM2: log-probabilities, acc and acc_norm against lm-evaluation-harness's
-// (scripts/record_peers/lm_eval_scores.py). Needs the converted SmolLM2 and the data file.
+// (scripts/peers/lm_eval_scores.py). Needs the converted SmolLM2 and the data file.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -47,7 +47,7 @@ class PeerNumbers : public testing::Test {
   }
 
   std::vector<int32_t> Prompt(size_t row) const {
-    // As gsm8k_prompt in scripts/record_peers/common.py.
+    // As gsm8k_prompt in scripts/peers/common.py.
     return engine_->tokenizer()->Encode("<|im_start|>user\n" + questions_.at(row) +
                                         "<|im_end|>\n<|im_start|>assistant\n");
   }

@@ -1,5 +1,5 @@
 // Prompts and tokens against lm-evaluation-harness: hashes recorded by
-// scripts/record_peers/lm_eval_prompts.py.
+// scripts/peers/lm_eval_prompts.py.
 #include <gtest/gtest.h>
 
 #include <fstream>

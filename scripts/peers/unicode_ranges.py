@@ -77,7 +77,7 @@ def main():
     numeric = [
         c for c in CODE_POINTS if len(digits.pre_tokenize_str("a" + chr(c))) == 2 and not category[c].startswith("N")
     ]
-    print("// Made by scripts/record_peers/unicode_ranges.py.")
+    print("// Made by scripts/peers/unicode_ranges.py.")
     print("constexpr CategoryRange kCategories[] = {")
     for first, last, name in ranges(differing, category.get):
         print("    {0x%X, 0x%X, UTF8PROC_CATEGORY_%s}," % (first, last, name.upper()))

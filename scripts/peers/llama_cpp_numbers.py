@@ -3,7 +3,7 @@
 The continuations are those of transformers_smollm2.json. llama.cpp is run in-process (package xllamacpp) with a
 float32 key/value cache, without flash attention, and asked for each next token's log-probability after prompt + continuation so far.
 
-Run: python scripts/record_peers/llama_cpp_numbers.py --gguf FILE
+Run: python scripts/peers/llama_cpp_numbers.py --gguf FILE
 """
 from __future__ import annotations
 

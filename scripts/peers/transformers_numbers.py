@@ -4,7 +4,7 @@ Greedy traces of 50 GSM8K questions as ChatML turns x 128 tokens, with the gap b
 the log-probabilities of 20 of them x 64 tokens, once with the converted checkpoint and once with transformers' own
 loading of the GGUF file. Prompts are the token ids of the converted tokenizer in both cases.
 
-Run: python scripts/record_peers/transformers_numbers.py --gguf FILE
+Run: python scripts/peers/transformers_numbers.py --gguf FILE
 """
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Records what transformers' apply_chat_template gives for the templates of tests/data/peers/chat_templates.json.
 
-    .venv-peers/bin/python3 scripts/record_peers/chat_templates.py [SMOLLM2_FOLDER]
+    .venv-peers/bin/python3 scripts/peers/chat_templates.py [SMOLLM2_FOLDER]
 
 The templates are small ones in the manner of the model families named; they live here.
 """
