@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 HOME = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(HOME, "scripts", "record_peers"))
+sys.path.insert(0, os.path.join(HOME, "scripts", "peers"))
 
 import tokenizer_ids as peers  # noqa: E402
 import tokenizer_strings  # noqa: E402
