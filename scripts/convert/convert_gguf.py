@@ -36,7 +36,7 @@ def convert(source, target, dtype):
     from gguf_model import GgufModel
     from gguf_tokenizer import GgufTokenizer
 
-    if os.path.exists(target):
+    if os.path.lexists(target):  # a link that leads nowhere is in the way too
         raise Fault(target, "already exists", "name a new folder or remove this one")
     file = GgufFile(source)
     model = GgufModel(file)

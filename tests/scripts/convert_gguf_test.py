@@ -479,6 +479,13 @@ class RefusalTest(ConvertTest):
         self.assertEqual(done.returncode, 1)
         self.assertIn("already exists", done.stderr)
 
+    def test_target_that_is_a_link_to_nowhere(self):
+        Source().write(self.gguf)
+        os.symlink("/nonexistent", self.out)
+        done = self.run_convert()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("already exists", done.stderr)
+
     def run_script(self, *arguments, **environment):
         return subprocess.run([CONVERT, *arguments], capture_output=True, text=True, check=False,
                               env={**os.environ, "FULLBAND_PYTHON": sys.executable, **environment})
