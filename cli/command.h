@@ -8,8 +8,8 @@
 
 namespace fullband {
 
-// Adds a subcommand to `app`. When the command line has been read and names it, `*action` is set to what to do; the
-// action returns the exit code and may throw Error.
+// Adds a subcommand to `app`. When the command line has been read and names it, `*action` is set to what to
+// do; the action returns the exit code and may throw Error.
 using Action = std::function<ExitCode()>;
 
 void AddRun(CLI::App& app, Action* action);

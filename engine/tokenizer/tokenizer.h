@@ -1,4 +1,5 @@
-// Hugging Face tokenizer.json: byte-level BPE with its normalizers, pre-tokenizers, added tokens and post-processor.
+// Hugging Face tokenizer.json: byte-level BPE with its normalizers, pre-tokenizers, added tokens and
+// post-processor.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@ struct EncodeOptions {
 
 class Tokenizer {
  public:
-  // Reads tokenizer.json and, where present, tokenizer_config.json. Throws Error naming the file and the part that
-  // is missing, malformed, cyclic or of a kind this class does not have.
+  // Reads tokenizer.json and, where present, tokenizer_config.json. Throws Error naming the file and the part
+  // that is missing, malformed, cyclic or of a kind this class does not have.
   static std::shared_ptr<const Tokenizer> Load(const std::filesystem::path& folder);
   // True where the folder has a tokenizer.json.
   static bool Exists(const std::filesystem::path& folder);
@@ -32,8 +33,9 @@ class Tokenizer {
   // `text` must be UTF-8; throws Error at the first byte that is not.
   std::vector<int32_t> Encode(std::string_view text, const EncodeOptions& options = {}) const;
 
-  // Inserts an invisible mark (U+FDD0) into every occurrence of a special token's text, so that, once the text is
-  // part of a rendered chat template, EncodeGuarded does not read it as that token. Text without any is unchanged.
+  // Inserts an invisible mark (U+FDD0) into every occurrence of a special token's text, so that, once the
+  // text is part of a rendered chat template, EncodeGuarded does not read it as that token. Text without any
+  // is unchanged.
   std::string Guard(std::string_view text) const;
   // As Encode, for text with marks: the marks are removed, and no special token is matched across one.
   std::vector<int32_t> EncodeGuarded(std::string_view text, const EncodeOptions& options) const;
@@ -42,8 +44,8 @@ class Tokenizer {
 
   // Text of the ids; bytes that are not UTF-8 become U+FFFD, as Hugging Face does it.
   std::string Decode(std::span<const int32_t> ids, bool skip_special_tokens) const;
-  // The bytes of one token as they stand in decoded text (an added token's text as it is written). Throws on an id
-  // out of range.
+  // The bytes of one token as they stand in decoded text (an added token's text as it is written). Throws on
+  // an id out of range.
   const std::string& TokenBytes(int32_t id) const;
 
   int vocab_size() const;  // one more than the largest id
@@ -52,7 +54,8 @@ class Tokenizer {
   std::optional<int32_t> bos() const;
   // The id of tokenizer_config.json's eos_token: for chat models the end-of-turn marker.
   std::optional<int32_t> eos() const;
-  // SHA-256 of the tokenizer's definition (canonical JSON of tokenizer.json and what is used of tokenizer_config.json).
+  // SHA-256 of the tokenizer's definition (canonical JSON of tokenizer.json and what is used of
+  // tokenizer_config.json).
   const std::string& sha256() const;
 
  private:
