@@ -107,10 +107,10 @@ void AddDecode(CLI::App& app, Action* action) {
   AddSettingOption(*command, &options->setting);
   command->add_option("--max-new", options->max_new, "tokens to generate at most")
       ->required()
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0))
       ->type_name("N");
   command->add_option("--top", options->top, "list the N best tokens of every step")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0))
       ->type_name("N");
   AddStopOption(*command, &options->stop_strings);
   AddSamplingOptions(*command, &options->sampling);

@@ -1,10 +1,23 @@
 #include "cli/engine_options.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 
 #include "common/error.h"
 
 namespace fullband {
+
+CLI::Validator WholeNumber(int64_t least) {
+  const auto check = [least](const std::string& text) -> std::string {
+    uint64_t unsigned_value = 0;  // seeds have 64 bits
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), unsigned_value);
+    const bool whole = error == std::errc() && end == text.data() + text.size();
+    if (whole && (least <= 0 || unsigned_value >= static_cast<uint64_t>(least))) return "";
+    return fmt::format("{} is not a whole number from {} on", text, least);
+  };
+  return CLI::Validator([check](std::string& text) { return check(text); }, "");
+}
 
 void AddModelOption(CLI::App& command, std::filesystem::path* folder) {
   command.add_option("--model", *folder, "checkpoint folder")->required()->type_name("DIR");
@@ -23,12 +36,15 @@ void AddEngineOptions(CLI::App& command, EngineOptions* options) {
       ->capture_default_str()
       ->type_name("NAME");
   command.add_option("--threads", options->threads, "threads; 0: as many as the process may use")
+      ->check(WholeNumber(0))
       ->capture_default_str()
       ->type_name("N");
   command.add_option("--batch", options->batch, "sequences in flight at most; never changes a result")
+      ->check(WholeNumber(1))
       ->capture_default_str()
       ->type_name("N");
   command.add_option("--chunk", options->chunk, "prompt positions a step at most; never changes a result")
+      ->check(WholeNumber(1))
       ->capture_default_str()
       ->type_name("N");
   command
@@ -41,12 +57,16 @@ void AddSamplingOptions(CLI::App& command, Sampling* sampling) {
       ->capture_default_str()
       ->type_name("T");
   command.add_option("--top-k", sampling->top_k, "draw from the K best tokens; 0: from all")
+      ->check(WholeNumber(0))
       ->capture_default_str()
       ->type_name("K");
   command.add_option("--top-p", sampling->top_p, "draw from the fewest tokens that have this probability")
       ->capture_default_str()
       ->type_name("P");
-  command.add_option("--seed", sampling->seed, "seed of the draws")->capture_default_str()->type_name("S");
+  command.add_option("--seed", sampling->seed, "seed of the draws")
+      ->check(WholeNumber(0))
+      ->capture_default_str()
+      ->type_name("S");
 }
 
 void AddStopOption(CLI::App& command, std::vector<std::string>* stop_strings) {

@@ -11,6 +11,9 @@
 
 namespace fullband {
 
+// For check(): a whole number from `least` on. Without it CLI11 takes -1 for a large unsigned number.
+CLI::Validator WholeNumber(int64_t least);
+
 // --model DIR, required.
 void AddModelOption(CLI::App& command, std::filesystem::path* folder);
 // --setting, required. Takes the one name; parse it with Setting::Parse.

@@ -5,18 +5,54 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/command.h"
 #include "common/names.h"
 #include "common/paths.h"
+#include "engine/tokenizer/unicode.h"
 
 namespace fullband {
 namespace {
 
+// One line, whatever names and values it quotes: control characters are written out.
+std::string OneLine(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n')
+      line += "\\n";
+    else if (byte < 0x20 || byte == 0x7f)
+      line += fmt::format("\\x{:02x}", byte);
+    else
+      line += c;
+  }
+  return line;
+}
+
 int Fail(const Error& error) {
-  fmt::print(stderr, "fullband: {}\n", error.what());
+  fmt::print(stderr, "fullband: {}\n", OneLine(error.what()));
   return static_cast<int>(error.code());
+}
+
+// Texts go into JSON, the store and the tokenizer, which all take UTF-8 only.
+void CheckUtf8(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const size_t bad = FirstInvalidByte(word);
+    if (bad == std::string_view::npos) continue;
+    const std::string_view before = i > 1 ? argv[i - 1] : "";
+    std::string name = fmt::format("argument {}", i);
+    if (word.rfind("--", 0) == 0 && word.find('=') < bad)
+      name = word.substr(0, word.find('='));
+    else if (before.rfind("--", 0) == 0)
+      name = before;
+    throw UsageError(
+        name,
+        fmt::format("is not UTF-8: byte 0x{:02X} at offset {}", static_cast<unsigned char>(word[bad]), bad),
+        "write it in UTF-8");
+  }
 }
 
 // The subcommand that the line is about, to look for near option names in.
@@ -67,6 +103,7 @@ int Main(int argc, char** argv) {
   AddTokenize(app, &action);
   AddInspect(app, &action);
   AddSuites(app, &action);
+  CheckUtf8(argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {  // --help, --version

@@ -85,12 +85,13 @@ void AddListOption(CLI::App& command, const std::string& name, std::vector<std::
 void AddTaskOptions(CLI::App& command, RunOptions* options) {
   TaskOptions& task = options->sweep.task;
   command.add_option("--limit", task.limit, "ask the first N items only")
-      ->check(CLI::PositiveNumber)
+      ->check(WholeNumber(1))
       ->type_name("N");
   command.add_option("--shots", task.shots, "solved examples in the prompt; default: the suite's")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0))
       ->type_name("N");
   command.add_option("--fewshot-seed", task.fewshot_seed, "seed of the draw of the examples")
+      ->check(WholeNumber(0))
       ->capture_default_str()
       ->type_name("S");
   command.add_option("--format", options->format, "completion, or chat with the model's own template")
@@ -98,7 +99,7 @@ void AddTaskOptions(CLI::App& command, RunOptions* options) {
       ->type_name("NAME");
   command.add_option("--system", task.system, "system prompt (chat format)")->type_name("TEXT");
   command.add_option("--max-new", task.max_new_tokens, "tokens to generate at most; default: the suite's")
-      ->check(CLI::PositiveNumber)
+      ->check(WholeNumber(1))
       ->type_name("N");
   AddStopOption(command, &task.extra_stop_strings);
   command.add_option("--data-dir", task.data_folder, "where the suites' data files are")->type_name("DIR");
@@ -120,6 +121,7 @@ void AddRun(CLI::App& app, Action* action) {
   command
       ->add_option("--samples", options->sweep.samples,
                    "completions of each item; more than 1 needs --temperature")
+      ->check(WholeNumber(1))
       ->capture_default_str()
       ->type_name("N");
   AddSamplingOptions(*command, &options->sweep.sampling);
@@ -127,6 +129,7 @@ void AddRun(CLI::App& app, Action* action) {
   command
       ->add_option("--shuffle", options->runner.shuffle,
                    "ask in an order drawn from this seed; never changes a result")
+      ->check(WholeNumber(0))
       ->type_name("SEED");
   command
       ->add_option("--store", options->runner.store,

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cli/command.h"
+#include "cli/engine_options.h"
 #include "engine/tokenizer/tokenizer.h"
 #include "tasks/chat_template.h"
 #include "tasks/data_file.h"
@@ -191,8 +192,12 @@ void AddSuites(CLI::App& app, Action* action) {
       ->type_name("DIR");
   command->add_option("--data-dir", options->task.data_folder, "Folder that holds the data files")
       ->type_name("DIR");
-  command->add_option("--shots", options->task.shots, "Number of few-shot examples")->type_name("N");
-  command->add_option("--fewshot-seed", options->task.fewshot_seed, "Seed of their draw")->type_name("S");
+  command->add_option("--shots", options->task.shots, "Number of few-shot examples")
+      ->check(WholeNumber(0))
+      ->type_name("N");
+  command->add_option("--fewshot-seed", options->task.fewshot_seed, "Seed of their draw")
+      ->check(WholeNumber(0))
+      ->type_name("S");
   command->add_option("--format", options->format, "Prompt format: completion or chat")->type_name("FORMAT");
   command->add_option("--system", options->task.system, "System prompt of the chat format")
       ->type_name("TEXT");

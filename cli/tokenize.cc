@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "common/json_text.h"
 #include "engine/tokenizer/tokenizer.h"
 
 namespace fullband {
@@ -28,10 +29,9 @@ Error LineError(size_t line, const std::string& why, const std::string& remedy) 
 
 nlohmann::json ParseLine(const std::string& text, size_t line) {
   try {
-    return nlohmann::json::parse(text);
-  } catch (const nlohmann::json::parse_error& error) {
-    throw LineError(line, fmt::format("is not JSON: it goes wrong at byte {}", error.byte),
-                    "write one JSON value a line");
+    return ParseJson(text);
+  } catch (const JsonFault& fault) {
+    throw LineError(line, fmt::format("is not JSON: {}", fault.what()), "write one JSON value a line");
   }
 }
 

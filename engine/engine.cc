@@ -33,6 +33,12 @@ void CheckOptions(const EngineOptions& options) {
   if (options.chunk < 1) throw UsageError("--chunk", "must be at least 1");
   if (options.threads < 0)
     throw UsageError("--threads", "must not be negative", "0 takes as many as there are");
+  // Beyond what threads a system gives, OpenMP ends the process instead of failing.
+  constexpr int kMaxThreads = 1024;
+  if (options.threads > kMaxThreads)
+    throw UsageError("--threads",
+                     "is " + std::to_string(options.threads) + ", more than " + std::to_string(kMaxThreads),
+                     "0 takes as many as there are");
   if (options.kv_memory < 0) throw UsageError("key/value memory", "must not be negative");
 }
 

@@ -1,8 +1,11 @@
 #include "evals/grading.h"
 
+#include <fmt/format.h>
+
 #include <set>
 #include <utility>
 
+#include "common/error.h"
 #include "evals/choose.h"
 
 namespace fullband {
@@ -27,8 +30,14 @@ Judge ChoiceJudge(const std::string& name) {
 
 std::vector<Judge> JudgesOf(const Suite& suite) {
   std::vector<Judge> judges;
-  for (const std::string& name : suite.graders)
-    judges.push_back(suite.ask == Ask::kChoose ? ChoiceJudge(name) : TextJudge(name));
+  for (const std::string& name : suite.graders) {
+    try {
+      judges.push_back(suite.ask == Ask::kChoose ? ChoiceJudge(name) : TextJudge(name));
+    } catch (const Error& error) {  // the fault is the suite file's
+      throw Error(fmt::format("{}, graders: {}", suite.file.string(), error.subject()), error.why(),
+                  error.remedy());
+    }
+  }
   return judges;
 }
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "common/error.h"
+#include "common/json_text.h"
 
 namespace fullband {
 namespace {
@@ -47,9 +48,9 @@ class Line {
     if (text.find_first_not_of(" \t\r") == std::string_view::npos)
       throw Error(where_, "is empty", "each line of a JSONL file is one JSON object");
     try {
-      value_ = nlohmann::json::parse(text);
-    } catch (const nlohmann::json::parse_error& error) {
-      throw Error(where_, fmt::format("is not valid JSON, byte {} of the line", error.byte),
+      value_ = ParseJson(text);
+    } catch (const JsonFault& fault) {
+      throw Error(where_, fmt::format("is not valid JSON: {}", fault.what()),
                   "is the file complete? each line is one JSON object");
     }
     if (!value_.is_object()) throw Error(where_, "is not a JSON object", "each line is one {...}");

@@ -190,7 +190,7 @@ Suite LoadSuite(const std::string& name_or_path) {
     throw Error(SuiteFolder().string(), "holds no suites",
                 "point $FULLBAND_HOME at the folder that has tasks/");
   throw UsageError(name_or_path, "is not a suite",
-                   DidYouMean(name_or_path, names) + " a path to a TOML file works too");
+                   DidYouMean(name_or_path, names) + "; a path to a TOML file works too");
 }
 
 }  // namespace fullband

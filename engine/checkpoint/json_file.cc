@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/json_text.h"
 
 namespace fullband {
 namespace {
@@ -53,11 +54,9 @@ json ParseJsonObject(std::string_view text, const std::string& what) {
   DuplicateKeys keys;
   json value;
   try {
-    value = json::parse(text.begin(), text.end(), std::ref(keys));
-  } catch (const json::exception& error) {
-    const auto* at = dynamic_cast<const json::parse_error*>(&error);
-    throw Error(what, fmt::format("is not valid JSON{}", at ? fmt::format(" (byte {})", at->byte) : ""),
-                "write or fetch the file again");
+    value = ParseJson(text, std::ref(keys));
+  } catch (const JsonFault& fault) {
+    throw Error(what, fmt::format("is not valid JSON: {}", fault.what()), "write or fetch the file again");
   }
   if (!value.is_object())
     throw Error(what, fmt::format("is {} where a JSON object is expected", value.type_name()),

@@ -3,16 +3,20 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <iterator>
+
+#include "common/json_text.h"
 
 namespace fullband {
 
 nlohmann::json JsonPart::ReadFile(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
-  if (!in) throw Error(file.string(), "cannot be read", "check that the file exists and is readable");
+  if (!in || !std::filesystem::is_regular_file(file))
+    throw Error(file.string(), "cannot be read", "check that the file exists and is readable");
   try {
-    return nlohmann::json::parse(in);
-  } catch (const nlohmann::json::parse_error& error) {
-    throw Error(file.string(), fmt::format("is not JSON: it goes wrong at byte {}", error.byte),
+    return ParseJson(std::string{std::istreambuf_iterator<char>(in), {}});
+  } catch (const JsonFault& fault) {
+    throw Error(file.string(), fmt::format("is not JSON: {}", fault.what()),
                 "fetch or convert the file again");
   }
 }

@@ -1,0 +1,253 @@
+"""Command lines that ask for what does not exist or does not fit, and stores that cannot be used, for bad_input_test.py."""
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+
+import tiny
+from rows import Place, Row, Skip
+
+
+def run_options(place: Place, **changes) -> list[str]:
+    """A sound `fullband run`, with options changed: model="x" gives `--model x`; None takes the option out."""
+    options = {"model": place.good, "suite": "mini_gsm8k", "setting": "standard", "limit": "2", "max_new": "2", "shots": "0",
+               "threads": "1", "store": place.store} | changes
+    words = []
+    for name, value in options.items():
+        if value is not None:
+            words += ["--" + name.replace("_", "-"), str(value)]
+    return ["run", "--quiet", *words]
+
+
+def run(**changes):
+    return lambda place: run_options(place, **changes)
+
+
+def decode(*more: str, **changes):
+    def make(place: Place) -> list[str]:
+        options = {"model": place.good, "setting": "latent", "max_new": "2"} | changes
+        words = [word for name, value in options.items() for word in ("--" + name.replace("_", "-"), str(value))]
+        return ["decode", "--json", "--threads", "1", *words, *more]
+    return make
+
+
+def score(*more: str, **changes):
+    def make(place: Place) -> list[str]:
+        options = {"model": place.good, "setting": "latent"} | changes
+        return ["score", "--json", "--threads", "1", *[w for n, v in options.items() for w in ("--" + n, str(v))], *more]
+    return make
+
+
+def on_ordinary(make):
+    def changed(place: Place) -> list[str]:
+        words = make(place)
+        words[words.index("--model") + 1] = str(place.ordinary)
+        return words
+    return changed
+
+
+def near_model(place: Place) -> list[str]:
+    (place.folder / "smollm").mkdir()
+    (place.folder / "smollm" / "config.json").write_text("{}")
+    return run_options(place, model=place.folder / "smolm")
+
+
+TOKENS = ("--tokens", "1,2,3")
+PAIR = ("--context-tokens", "1,2", "--continuation-tokens", "3")
+NO_FEEDBACK = ["latent_feedback.state_proj.weight"]
+LINE_ROWS = [
+    Row("no command", lambda place: [], 2, ["--help"]),
+    Row("unknown command", lambda place: ["decod"], 2, ["decod", "decode"]),
+    Row("unknown option", lambda place: ["inspect", "--modle", str(place.good)], 2, ["--modle", "--model"]),
+    Row("a word too many", run(limit="2 3"), 2, ["--limit"]),
+    Row("no suite", run(suite=None), 2, ["--suite"]),
+    Row("unknown suite", run(suite="mini_gsm8"), 2, ["mini_gsm8", "mini_gsm8k"]),
+    Row("suite twice", run(suite="mini_gsm8k,mini_gsm8k"), 2, ["--suite", "twice"]),
+    Row("unknown setting", run(setting="latnt"), 2, ["latnt", "latent"]),
+    Row("unknown control", run(setting="latent:reverse"), 2, ["reverse", "reversed"]),
+    Row("passes not a number", run(setting="latent@two"), 2, ["latent@two", "two"]),
+    Row("no passes", run(setting="latent@0"), 2, ["latent@0"]),
+    Row("passes beyond all bounds", run(setting="latent@99999999999"), 2, ["latent@99999999999"]),
+    Row("settings that mean the same", run(setting="standard,parallel@1"), 2, ["standard", "twice"]),
+    Row("control without fused positions", run(setting="standard:zero"), 2, ["standard:zero", "fused"]),
+    Row("parallel to generate", run(setting="parallel@2"), 2, ["parallel@2", "scoring only"]),
+    Row("parallel to decode", decode(*TOKENS, setting="parallel@2"), 2, ["parallel@2", "scoring only"]),
+    Row("unknown model", near_model, 2, ["smolm", "smollm"]),
+    Row("unknown model to inspect", lambda place: ["inspect", "--model", str(place.folder / "none")], 2, ["none"]),
+    Row("model a file", lambda place: ["inspect", "--model", str(place.good / "config.json")], 2, ["config.json", "folder"]),
+    Row("folder without a model", lambda place: ["inspect", "--model", str(place.folder)], 1, ["config.json", "missing"]),
+    Row("unknown device", run(device="gpu"), 2, ["gpu", "cpu"]),
+    Row("unknown device to decode", decode(*TOKENS, "--device", "cqu"), 2, ["cqu", "cpu"]),
+    Row("unknown target", run(target="AVX22"), 2, ["AVX22", "AVX2"]),
+    Row("unknown format", run(format="chats"), 2, ["chats", "chat"]),
+    Row("system prompt without chat", run(system="Be brief."), 2, ["--system", "chat"]),
+    Row("chat without a template", run(format="chat"), 1, ["chat", "template"]),
+    Row("latent of an ordinary model: run", on_ordinary(run(setting="standard,latent")), 2, NO_FEEDBACK),
+    Row("latent of an ordinary model: decode", on_ordinary(decode(*TOKENS)), 2, NO_FEEDBACK),
+    Row("latent of an ordinary model: score", on_ordinary(score(*PAIR)), 2, NO_FEEDBACK),
+    Row("parallel of an ordinary model: score", on_ordinary(score(*PAIR, setting="parallel@2")), 2, NO_FEEDBACK),
+    Row("token out of range", decode("--tokens", "1,9999,2"), 2, ["9999", "vocabulary"]),
+    Row("token beyond 32 bits", decode("--tokens", "1,9999999999"), 2, ["--tokens", "9999999999"]),
+    Row("negative token", decode("--tokens=-1,2"), 2, ["--tokens", "-1,2"]),
+    Row("tokens not numbers", decode("--tokens", "1;2"), 2, ["--tokens", "1;2"]),
+    Row("no tokens", decode("--tokens", ""), 2, ["--tokens"]),
+    Row("empty prompt", decode("--prompt", ""), 2, ["prompt", "empty"]),
+    Row("prompt not UTF-8", decode("--prompt", os.fsdecode(b"a\xff")), 2, ["--prompt", "0xFF", "UTF-8"]),
+    Row("prompt beyond the context", decode("--tokens", ",".join(["1"] * 300)), 1, ["prompt", "300", "256"]),
+    Row("prompt and tokens", decode(*TOKENS, "--prompt", "a"), 2, ["--prompt", "--tokens"]),
+    Row("empty context", score("--context", "", "--continuation", "a"), 2, ["context", "empty"]),
+    Row("empty context tokens", score("--context-tokens", "", "--continuation-tokens", "1"), 2, ["context"]),
+    Row("empty continuation", score("--context", "a", "--continuation", ""), 2, ["continuation", "empty"]),
+    Row("context not UTF-8", score("--context", os.fsdecode(b"\xc3"), "--continuation", "a"), 2, ["--context", "0xC3", "UTF-8"]),
+    Row("context token out of range", score("--context-tokens", "1,9999", "--continuation-tokens", "1"), 2, ["context", "9999"]),
+    Row("context without continuation", score("--context", "a"), 2, ["--continuation"]),
+    Row("limit negative", run(limit="-1"), 2, ["--limit", "-1"]),
+    Row("limit not a number", run(limit="many"), 2, ["--limit", "many"]),
+    Row("shots negative", run(shots="-2"), 2, ["--shots", "-2"]),
+    Row("no new tokens", run(max_new="0"), 2, ["--max-new", "0"]),
+    Row("new tokens not a number", decode(*TOKENS, max_new="x"), 2, ["--max-new", "x"]),
+    Row("new tokens beyond all bounds", run(max_new="99999999999999999999"), 2, ["--max-new"]),
+    Row("threads not a number", run(threads="x"), 2, ["--threads", "x"]),
+    Row("threads negative", run(threads="-3"), 2, ["--threads"]),
+    Row("threads beyond all bounds", run(threads="99999999"), 2, ["--threads", "99999999"]),
+    Row("batch of nothing", run(batch="0"), 2, ["--batch"]),
+    Row("chunk of nothing", run(chunk="0"), 2, ["--chunk"]),
+    Row("batch beyond all bounds", run(batch="2147483647"), 0),
+    Row("chunk beyond all bounds", run(chunk="2147483647"), 0),
+    Row("temperature negative", run(temperature="-1"), 2, ["--temperature"]),
+    Row("temperature not a number", run(temperature="nan"), 2, ["--temperature"]),
+    Row("samples of greedy decoding", run(samples="3"), 2, ["--samples", "--temperature"]),
+    Row("top-p above 1", run(temperature="1", top_p="2"), 2, ["--top-p"]),
+    Row("top-p without a temperature", run(top_p="0.5"), 2, ["--top-p", "--temperature"]),
+    Row("top-k negative", decode(*TOKENS, "--temperature", "1", "--top-k", "-1"), 2, ["--top-k"]),
+    Row("seed negative", run(seed="-1", temperature="1"), 2, ["--seed", "-1"]),
+    Row("empty stop string", run(stop=""), 2, ["--stop", "empty"]),
+    Row("stop string not UTF-8", run(stop=os.fsdecode(b"\xff")), 2, ["--stop", "UTF-8"]),
+    Row("model folder not UTF-8", lambda place: ["inspect", "--model=" + os.fsdecode(b"\xe9")], 2, ["--model", "UTF-8"]),
+    Row("shuffle negative", run(shuffle="-1"), 2, ["--shuffle", "-1"]),
+    Row("data folder that is not there", run(data_dir="/no/such/folder"), 2, ["/no/such/folder", "--data-dir"]),
+    Row("a name of two lines", run(suite="a\nb"), 2, ["a\\nb"]),
+]
+
+
+def store(prepare, **changes):
+    def make(place: Place) -> list[str]:
+        prepare(place)
+        return run_options(place, **changes)
+    return make
+
+
+def report(prepare):
+    def make(place: Place) -> list[str]:
+        prepare(place)
+        return ["report", "--store", str(place.store)]
+    return make
+
+
+def sound_store(place: Place) -> None:
+    subprocess.run([place.program, *run_options(place)], check=True, capture_output=True, timeout=120)
+
+
+def newer_schema(place: Place) -> None:
+    sound_store(place)
+    with sqlite3.connect(place.store) as database:
+        database.execute("PRAGMA user_version = 99")
+    database.close()
+
+
+def foreign(place: Place) -> None:
+    with sqlite3.connect(place.store) as database:
+        database.execute("CREATE TABLE addresses (name TEXT)")
+    database.close()
+
+
+def flipped(begin: int, end: int):
+    def prepare(place: Place) -> None:
+        sound_store(place)
+        raw = bytearray(place.store.read_bytes())
+        raw[begin:end] = bytes(byte ^ 0xFF for byte in raw[begin:end])
+        place.store.write_bytes(raw)
+    return prepare
+
+
+def cut(place: Place) -> None:
+    sound_store(place)
+    place.store.write_bytes(place.store.read_bytes()[:6000])
+
+
+def read_only(place: Place) -> list[str]:
+    """Permissions do not hold root back: a read-only mount does."""
+    if os.geteuid() != 0:
+        (place.folder / "closed").mkdir(mode=0o500)
+        return run_options(place, store=place.folder / "closed" / "a.db")
+    folder = place.small_mount("4m")
+    if subprocess.run(["mount", "-o", "remount,ro", str(folder)], capture_output=True).returncode != 0:
+        raise Skip("cannot make a mount read-only")
+    return run_options(place, store=folder / "a.db")
+
+
+def read_only_after_a_run(place: Place) -> list[str]:
+    folder = place.small_mount("4m")
+    words = run_options(place, store=folder / "a.db")
+    subprocess.run([place.program, *words], check=True, capture_output=True, timeout=120)
+    subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True, capture_output=True)
+    return words
+
+
+def full_disk(size: str):
+    return lambda place: run_options(place, store=place.small_mount(size) / "a.db", limit="40")
+
+
+def report_onto_full_disk(place: Place) -> list[str]:
+    sound_store(place)
+    folder = place.small_mount("8k")
+    with open(folder / "filler", "wb", buffering=0) as filler:
+        try:
+            while filler.write(b"x" * 4096):
+                pass
+        except OSError:
+            pass
+    return ["report", "--store", str(place.store), "--out", str(folder)]
+
+
+def report_below_a_file(place: Place) -> list[str]:
+    sound_store(place)
+    (place.folder / "file").write_text("")
+    return ["report", "--store", str(place.store), "--out", str(place.folder / "file" / "out")]
+
+
+def nothing(place: Place) -> None:
+    pass
+
+
+STORE_ROWS = [
+    Row("store a folder", store(lambda place: place.store.mkdir()), 1, ["a.db", "folder"]),
+    Row("store in a missing folder", lambda place: run_options(place, store=place.folder / "none" / "a.db"), 1,
+        ["none", "does not exist"]),
+    Row("store a text", store(lambda place: place.store.write_text("a text of more than sixteen bytes\n")), 1,
+        ["a.db", "not an SQLite file"]),
+    Row("store of another program", store(foreign), 1, ["a.db", "another program"]),
+    Row("store of a newer version", store(newer_schema), 1, ["a.db", "newer", "99"]),
+    Row("store with a damaged header", store(flipped(16, 100)), 1, ["a.db"]),
+    Row("store with a damaged schema", store(flipped(100, 600)), 1, ["a.db", "damaged"]),
+    Row("store with damaged pages", store(flipped(4096, 40960)), 1, ["a.db", "damaged"]),
+    Row("store cut off", store(cut), 1, ["a.db", "damaged"]),
+    Row("store read-only", read_only, 1, ["a.db", "cannot be written"]),
+    Row("store that became read-only", read_only_after_a_run, 1, ["a.db", "cannot be written"]),
+    Row("store on a full disk", full_disk("8k"), 1, ["a.db", "disk is full"]),
+    Row("store that fills the disk", full_disk("200k"), 1, ["a.db", "disk is full"]),
+    Row("store a device", lambda place: run_options(place, store="/dev/null"), 1, ["/dev/null", "regular file"]),
+    Row("report of no store", report(nothing), 1, ["a.db", "no such store"]),
+    Row("report of an empty file", report(lambda place: place.store.touch()), 1, ["a.db", "empty"]),
+    Row("report of a text", report(lambda place: place.store.write_text("a text of more than sixteen bytes\n")), 1,
+        ["a.db", "not an SQLite file"]),
+    Row("report of another program's store", report(foreign), 1, ["a.db", "another program"]),
+    Row("report of a newer store", report(newer_schema), 1, ["a.db", "newer", "99"]),
+    Row("report of damaged pages", report(flipped(4096, 40960)), 1, ["a.db", "damaged"]),
+    Row("report of a store cut off", report(cut), 1, ["a.db", "damaged"]),
+    Row("report onto a full disk", report_onto_full_disk, 1, ["report.md"]),
+    Row("report below a file", report_below_a_file, 1, ["file"]),
+]
+
+ROWS = LINE_ROWS + STORE_ROWS
