@@ -107,7 +107,7 @@ def cases_of_store(path):
 
 def record(path, rows, grade):
     rows = [dict(row, **grade(row["completion"], row["gold"])) for row in rows]
-    versions = {"lm_eval": importlib.metadata.version("lm_eval"), "seed": SEED}
+    versions = {"lm_eval": importlib.metadata.version("lm_eval")}
     text = ",\n".join(json.dumps(row) for row in rows)
     Path(path).write_text(f'{{"recorded": {json.dumps(versions)},\n"cases": [\n{text}\n]}}\n')
 
