@@ -55,7 +55,7 @@ TEST_F(RunnerTest, CommitsAndGradesEveryItem) {
     EXPECT_THAT(sample.tokens, SizeIs(9));
     EXPECT_THAT(sample.logprobs, SizeIs(9));
     EXPECT_THAT(sample.runner_ups, SizeIs(9));
-    EXPECT_EQ(sample.prefill_forwards, 2 * sample.prompt_tokens);
+    EXPECT_EQ(sample.prefill_forwards + sample.saved_forwards, 2 * sample.prompt_tokens);
     EXPECT_EQ(sample.content_sha256, ContentSha256(sample));
   }
   EXPECT_THAT(store->Grades(result.run.id), SizeIs(22));
