@@ -183,7 +183,7 @@ TEST(Definition, FilesThatAreNotJson) {
   TempFolder folder;
   ExpectFault(folder, "tokenizer.json", "does not exist");
   for (const std::string& text : {std::string(), std::string("{\"model\": "), std::string("\x00\xFF", 2),
-                                 std::string("{\"a\": \"\xC3\"}"), std::string(100000, '[')}) {
+                                  std::string("{\"a\": \"\xC3\"}"), std::string(100000, '[')}) {
     std::ofstream(folder / "tokenizer.json", std::ios::trunc) << text;
     ExpectFault(folder, "tokenizer.json", "is not JSON");
   }
