@@ -14,9 +14,9 @@ struct ProgressState {
   int64_t total = 0;        // samples
   int64_t done = 0;         // earlier sessions' included
   int64_t done_before = 0;  // by earlier sessions
-  int64_t tokens = 0;       // by this session
+  int64_t tokens = 0;       // by the process
   int64_t counted = 0, correct = 0;
-  double seconds = 0;  // of this session
+  double seconds = 0;  // of the process
 };
 
 // "gsm8k latent@2: 34/100, 118.2 tokens/s, accuracy 41.2 %, 32 s left".

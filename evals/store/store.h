@@ -123,7 +123,7 @@ struct SessionRecord {
   int chunk = 0;
   std::string started;
   double seconds = 0;
-  int64_t samples = 0;  // committed by this session
+  int64_t samples = 0;  // committed by the process
   int64_t peak_memory_bytes = 0;
 };
 
