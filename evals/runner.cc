@@ -222,10 +222,8 @@ class Session {
     session_.seconds = Seconds();
     session_.peak_memory_bytes = PeakMemoryBytes();
     grading_->Push(store_.AddSample(sample, lease_.token(), session_));
-    const int64_t tokens = task_.suite.ask == Ask::kGenerate
-                               ? sample.generated_tokens
-                               : sample.prefill_forwards + sample.decode_forwards;
-    progress_.Advance(1, tokens, grading_->counted(), grading_->correct());
+    progress_.Advance(1, ProcessedTokens(sample, task_.suite.ask == Ask::kGenerate), grading_->counted(),
+                      grading_->correct());
   }
 
   Engine& engine_;

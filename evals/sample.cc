@@ -74,4 +74,8 @@ SampleRecord ChosenSample(const Question& question, const std::vector<Answer>& a
   return sample;
 }
 
+int64_t ProcessedTokens(const SampleRecord& sample, bool generates) {
+  return generates ? sample.generated_tokens : sample.prefill_forwards + sample.decode_forwards;
+}
+
 }  // namespace fullband

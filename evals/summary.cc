@@ -8,6 +8,8 @@
 #include <limits>
 #include <map>
 
+#include "evals/sample.h"
+
 namespace fullband {
 namespace {
 
@@ -55,6 +57,8 @@ RunSummary Summarize(Store& store, const RunRecord& run, const std::string& mode
   for (const GradeRecord& grade : store.Grades(run.id))
     if (grade.grader == run.headline) outcomes[grade.sample_id] = grade.outcome;
   store.ForEachSample(run.id, false, [&](const SampleRecord& sample) {
+    // The rate is of all that the sessions did, whichever items are asked about now.
+    summary.tokens += ProcessedTokens(sample, summary.generates);
     if (!items.empty() && !items.contains(sample.item)) return;
     const auto outcome = outcomes.find(sample.id);
     ++summary.samples;
@@ -65,11 +69,6 @@ RunSummary Summarize(Store& store, const RunRecord& run, const std::string& mode
     summary.correct += outcome != outcomes.end() && outcome->second == "correct";
     summary.truncated += sample.stop_reason == "length" || sample.stop_reason == "context";
     summary.trace_tokens += sample.trace_tokens;
-  });
-  // The rate is of all that the sessions did, whichever items are asked about now.
-  store.ForEachSample(run.id, false, [&](const SampleRecord& sample) {
-    summary.tokens +=
-        summary.generates ? sample.generated_tokens : sample.prefill_forwards + sample.decode_forwards;
   });
   for (const SessionRecord& session : store.Sessions(run.id)) summary.seconds += session.seconds;
   return summary;
