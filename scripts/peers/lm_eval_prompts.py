@@ -17,7 +17,6 @@ import importlib.metadata
 import json
 import os
 import pathlib
-import struct
 import tempfile
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -29,6 +28,8 @@ import transformers  # noqa: E402
 import yaml  # noqa: E402
 from lm_eval.api.task import ConfigurableTask  # noqa: E402
 from lm_eval.models.huggingface import HFLM  # noqa: E402
+
+import common  # noqa: E402
 
 HOME = pathlib.Path(__file__).resolve().parents[2]
 MASK = (1 << 64) - 1
@@ -57,10 +58,6 @@ def read_rows(path):
 
 def short(data):
     return hashlib.sha256(data).hexdigest()[:16]
-
-
-def hash_of_ids(ids):
-    return short(struct.pack(f"<{len(ids)}i", *ids))
 
 
 class Recorder(HFLM):
@@ -115,7 +112,7 @@ def record_generate(lm, task, ids):
         lm.generated = []
         lm.generate_until([instance], disable_tqdm=True)
         (tokens,) = lm.generated
-        entries.append([str(item), short(instance.args[0].encode()), len(tokens), hash_of_ids(tokens)])
+        entries.append([str(item), short(instance.args[0].encode()), len(tokens), common.hash_ids(tokens)])
     return entries
 
 
@@ -130,7 +127,7 @@ def record_choose(lm, task, ids, chat):
         if instance.doc_id not in entries:
             entries[instance.doc_id] = [str(ids[instance.doc_id]), short(instance.args[0].encode()), []]
             order.append(instance.doc_id)
-        entries[instance.doc_id][2].append([len(context), hash_of_ids(context), len(continuation), hash_of_ids(continuation)])
+        entries[instance.doc_id][2].append([len(context), common.hash_ids(context), len(continuation), common.hash_ids(continuation)])
     return [entries[doc] for doc in order]
 
 
