@@ -54,14 +54,14 @@ TEST(MiniSuites, ItemsAreUniqueAndShotsApart) {
     for (const Item& item : items)
       problems.insert(NormalisedQuestion(item.fields["question"].get<std::string>()));
   EXPECT_EQ(problems.size(), asked.size() + shots.size());
-  EXPECT_EQ(asked.size(), 300u);
+  EXPECT_EQ(asked.size(), 500u);
   EXPECT_EQ(shots.size(), 60u);
   std::set<std::string> queries;
   const std::vector<Item> choices = Read("multiple_choice_jsonl", "mini_choice.jsonl");
   for (const Item& item : choices)
     queries.insert(NormalisedQuestion(item.fields["query"].get<std::string>()));
   EXPECT_EQ(queries.size(), choices.size());
-  EXPECT_EQ(choices.size(), 300u);
+  EXPECT_EQ(choices.size(), 500u);
 }
 
 // Every worked step holds, and the last one's result is the answer.
@@ -117,9 +117,9 @@ TEST(MiniSuites, ChoicesGiveNothingAway) {
       return std::stol(choice) < std::stol(right);
     }))];
   }
-  for (const int count : places) EXPECT_EQ(count, 75);
-  EXPECT_NEAR(longest / 300, 0.25, 0.06);
-  EXPECT_NEAR(shortest / 300, 0.25, 0.06);
+  for (const int count : places) EXPECT_EQ(count, 125);
+  EXPECT_NEAR(longest / 500, 0.25, 0.06);
+  EXPECT_NEAR(shortest / 500, 0.25, 0.06);
   for (const int count : ranks) EXPECT_NEAR(count, numeric / 4.0, numeric / 8.0);
 }
 

@@ -79,10 +79,9 @@ TEST(Prompt, ChatHasShotsAsTurns) {
 TEST(Prompt, MiniSuitesReadAsTheirLargeSiblings) {
   const TaskData problems = Data(LoadSuite("mini_gsm8k"), 0);
   EXPECT_EQ(CompletionPrompt(problems, problems.items[0], 0),
-            "Question: Jonas has four times as many apples as Emma, who has 20. How many more apples does "
-            "Jonas have?\n"
-            "Answer:");
-  EXPECT_EQ(GoldText(problems, problems.items[0]), "60");
+            "Question: " + problems.items[0].fields["question"].get<std::string>() + "\nAnswer:");
+  EXPECT_THAT(problems.items[0].fields["answer"].get<std::string>(),
+              ::testing::EndsWith("\n#### " + GoldText(problems, problems.items[0])));
   const TaskData choices = Data(LoadSuite("mini_choice"), 0);
   EXPECT_THAT(CompletionPrompt(choices, choices.items[0], 0), ::testing::StartsWith("Question: "));
   EXPECT_THAT(CompletionPrompt(choices, choices.items[0], 0), ::testing::EndsWith("?\nAnswer:"));
