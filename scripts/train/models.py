@@ -1,0 +1,127 @@
+"""Models to train: from scratch or from a checkpoint; and the folders that trained ones are written to."""
+import json
+import shutil
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer
+from transformers import AutoConfig, LlamaForCausalLM
+
+from modeling_fullband import FullBandwidthLlamaConfig, FullBandwidthLlamaForCausalLM
+from settings import ConfigError
+
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja")
+
+
+def source_folder(model):
+    """Where the tokenizer is."""
+    return Path(model.start or model.tokenizer)
+
+
+def load_tokenizer(model):
+    """(tokenizer, id of the end-of-text token)."""
+    folder = source_folder(model)
+    try:
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        settings = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+    except Exception as fault:
+        raise ConfigError(f"{folder}: has no readable tokenizer.json and tokenizer_config.json: {fault}") from None
+    name = settings.get("eos_token")
+    name = name.get("content") if isinstance(name, dict) else name
+    end = tokenizer.token_to_id(name) if name else None
+    if end is None:
+        raise ConfigError(f"{folder / 'tokenizer_config.json'}: eos_token {name!r} is not a token of the tokenizer")
+    return tokenizer, end
+
+
+def build(training, tokenizer, end):
+    """The model with its first weights, float32. fusion "none" gives an ordinary Llama."""
+    m = training.model
+    torch.manual_seed(training.run.seed)
+    if m.start:
+        return _from_checkpoint(m)
+    shape = dict(vocab_size=tokenizer.get_vocab_size(), hidden_size=m.hidden_size, intermediate_size=m.intermediate_size,
+                 num_hidden_layers=m.layers, num_attention_heads=m.heads, num_key_value_heads=m.kv_heads,
+                 head_dim=m.hidden_size // m.heads, max_position_embeddings=m.context, rms_norm_eps=1e-5,
+                 rope_parameters={"rope_type": "default", "rope_theta": m.rope_theta}, tie_word_embeddings=True,
+                 bos_token_id=None, eos_token_id=end, pad_token_id=end)
+    # Always built with the fusion, so that models that differ in it alone start from the same other weights.
+    config = FullBandwidthLlamaConfig(latent_feedback={"fusion": "glu" if m.fusion == "none" else m.fusion}, **shape)
+    return FullBandwidthLlamaForCausalLM(config)
+
+
+def _from_checkpoint(m):
+    try:
+        config = AutoConfig.from_pretrained(m.start) if _is_ordinary(m.start) else FullBandwidthLlamaConfig.from_pretrained(m.start)
+    except Exception as fault:
+        raise ConfigError(f"{m.start}: is not a checkpoint folder: {fault}") from None
+    if not _is_ordinary(m.start):
+        return FullBandwidthLlamaForCausalLM.from_pretrained(m.start, dtype=torch.float32)
+    if config.model_type != "llama":
+        raise ConfigError(f"{m.start}: is a {config.model_type} model; training starts from Llama checkpoints")
+    ordinary = LlamaForCausalLM.from_pretrained(m.start, dtype=torch.float32)
+    values = config.to_dict()
+    for key in ("model_type", "architectures", "transformers_version", "dtype", "torch_dtype"):
+        values.pop(key, None)
+    model = FullBandwidthLlamaForCausalLM(FullBandwidthLlamaConfig(latent_feedback={"fusion": m.fusion}, **values))
+    missing, unexpected = model.load_state_dict(ordinary.state_dict(), strict=False)
+    if unexpected or any(not name.startswith("latent_feedback.") for name in missing):
+        raise ConfigError(f"{m.start}: tensors do not fit: missing {missing}, unexpected {unexpected}")
+    model.tie_weights()
+    model.generation_config = ordinary.generation_config
+    return model
+
+
+def _is_ordinary(folder):
+    return "latent_feedback" not in json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
+
+
+@torch.no_grad()
+def calibrate_fusion(model, batch, states, seed):
+    """New fusion weights, scaled so that a fused input is of the size of an embedding and the gate tells tokens apart
+    from the first step: W^G e has unit variance, and W^U h * 1/2 (additive: a tenth of that) the size of e. Called once,
+    before the first step of more than one pass, where `states` [B, T, D] are the first pass's."""
+    feedback, width = model.latent_feedback, model.config.hidden_size
+    e = model.get_input_embeddings()(batch.tokens)[batch.document >= 0]
+    e_size, h_size = e.square().mean().sqrt(), states[batch.document >= 0].square().mean().sqrt()
+    random = torch.Generator().manual_seed(seed)
+    share = 2.0 if feedback.fusion == "glu" else 0.1
+    draw = torch.randn(width, width, generator=random) / width**0.5
+    feedback.state_proj.weight.copy_(draw * (share * e_size / h_size).cpu())
+    if feedback.fusion == "glu":
+        draw = torch.randn(width, width, generator=random) / width**0.5
+        feedback.token_gate.weight.copy_(draw / e_size.cpu())
+
+
+def export(model, training, folder, dtype=torch.float32, record=None):
+    """Writes a Hugging Face folder that from_pretrained and Fullband both read. `folder` must not exist.
+    record: what training.json says beside the configuration (a dict)."""
+    folder = Path(folder)
+    folder.mkdir(parents=True)
+    state = {name: value.detach().to("cpu", dtype).contiguous() for name, value in model.state_dict().items()}
+    if model.config.tie_word_embeddings:
+        state.pop("lm_head.weight", None)
+    plain = training.model.fusion == "none"
+    if plain:
+        state = {name: value for name, value in state.items() if not name.startswith("latent_feedback.")}
+    from safetensors.torch import save_file
+    save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
+    config = model.config.to_dict()
+    config["dtype"] = str(dtype).removeprefix("torch.")
+    if plain:
+        config.pop("latent_feedback")
+        config.update(model_type="llama", architectures=["LlamaForCausalLM"])
+    else:
+        config["architectures"] = ["FullBandwidthLlamaForCausalLM"]
+        config["auto_map"] = {"AutoConfig": "modeling_fullband.FullBandwidthLlamaConfig",
+                              "AutoModelForCausalLM": "modeling_fullband.FullBandwidthLlamaForCausalLM"}
+        shutil.copyfile(Path(__file__).parent / "modeling_fullband.py", folder / "modeling_fullband.py")
+    for name in [key for key, value in config.items() if value is None]:
+        config.pop(name)
+    (folder / "config.json").write_text(json.dumps(config, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    for name in TOKENIZER_FILES + ("generation_config.json",):
+        if (source_folder(training.model) / name).exists():
+            shutil.copyfile(source_folder(training.model) / name, folder / name)
+    (folder / "training.toml").write_text(training.source, encoding="utf-8")
+    if record is not None:
+        (folder / "training.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")

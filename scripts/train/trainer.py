@@ -1,0 +1,265 @@
+"""The training loop: steps, progress, metrics, evaluation, checkpoints, one or several processes."""
+import contextlib
+import datetime
+import json
+import math
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+
+import checkpoints
+import models
+from data import generator, load_rows, make_batch, rows_of_step
+from objective import combine, pass_losses, pass_states
+from schedule import learning_rate, passes
+
+
+class TrainingStopped(Exception):
+    """A loss that is no number: says the step and the file with the batch that caused it."""
+
+
+class Trainer:
+    def __init__(self, training, say=lambda text: print(text, file=sys.stderr, flush=True)):
+        self.t, self.say = training, say
+        self.rank, self.world = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
+        self.device = self._device()
+        if self.world > 1 and not dist.is_initialized():
+            dist.init_process_group("nccl" if self.device.type == "cuda" else "gloo",
+                                    timeout=datetime.timedelta(minutes=30))
+        if training.run.threads:
+            torch.set_num_threads(training.run.threads)
+        self.out = Path(training.run.out)
+        self.metrics = self.out / "metrics.jsonl"
+        tokenizer, end = models.load_tokenizer(training.model)
+        self.model = models.build(training, tokenizer, end).to(self.device).train()
+        self.rows, self.held_out = self._rows(tokenizer, end)
+        self.optimizer = self._optimizer()
+        self.done, self.calibrated, self.tokens, self.seconds = 0, bool(training.model.start and not self._new_fusion()), 0, 0.0
+        self.stop = False
+
+    # --- set-up ---
+
+    def _device(self):
+        wanted = self.t.run.device
+        if wanted == "auto":
+            wanted = "cuda" if torch.cuda.is_available() else "cpu"
+        if wanted == "cuda":
+            wanted = f"cuda:{os.environ.get('LOCAL_RANK', 0)}"
+            torch.cuda.set_device(wanted)
+        return torch.device(wanted)
+
+    def _new_fusion(self):
+        return models._is_ordinary(self.t.model.start)
+
+    def _rows(self, tokenizer, end):
+        d = self.t.data
+        cache = self.out / "cache"
+        if self.rank != 0:
+            dist.barrier()  # the first process fills the cache
+        rows = load_rows(d.train, tokenizer, end, d.sequence_length, cache)
+        held_out = load_rows(d.held_out, tokenizer, end, d.sequence_length, cache) if d.held_out else None
+        if self.rank == 0 and self.world > 1:
+            dist.barrier()
+        if self.rank == 0:
+            used = (rows.document >= 0).mean()
+            self.say(f"data: {len(rows):,} rows of {d.sequence_length} tokens, {100 * used:.1f} % filled, "
+                     f"{rows.predicted.mean() * 100:.1f} % predicted" + (f", {rows.cut:,} documents cut" if rows.cut else ""))
+        return rows, held_out
+
+    def _optimizer(self):
+        s = self.t.schedule
+        matrices = [p for p in self.model.parameters() if p.dim() >= 2]
+        vectors = [p for p in self.model.parameters() if p.dim() < 2]
+        groups = [{"params": matrices, "weight_decay": s.weight_decay}, {"params": vectors, "weight_decay": 0.0}]
+        return torch.optim.AdamW(groups, lr=s.learning_rate, betas=(0.9, s.beta2), eps=1e-8)
+
+    # --- one step ---
+
+    def _precision(self):
+        if self.t.run.precision == "bf16":
+            return torch.autocast(self.device.type, dtype=torch.bfloat16)
+        return contextlib.nullcontext()
+
+    def batch(self, step):
+        """This process's rows of a step, as micro-batches."""
+        s, o = self.t.schedule, self.t.objective
+        indices = rows_of_step(len(self.rows), s.rows, step, self.t.run.seed)
+        # The starts are drawn for the whole step, so that they do not depend on how it is split.
+        whole = make_batch(self.rows, indices, o.prefix_mixing, o.prefix_start, generator(self.t.run.seed, 3, step))
+        mine = range(self.rank, s.rows, self.world)
+        for at in range(0, len(mine), s.micro_rows):
+            part = torch.tensor(mine[at:at + s.micro_rows])
+            yield type(whole)(*(value[part] for value in vars(whole).values())).to(self.device), indices[part.numpy()]
+
+    def step(self, step):
+        """(mean loss of each pass in nats/token, norm of the gradient)."""
+        count = passes(self.t.schedule, step, self.t.run.seed)
+        micro = list(self.batch(step))
+        supervised = self._sum(torch.tensor([sum(b.supervised.sum().item() for b, _ in micro)], dtype=torch.float64))[0].item()
+        if count > 1 and not self.calibrated:
+            self._calibrate(step)
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate(self.t.schedule, step)
+        self.optimizer.zero_grad(set_to_none=True)
+        totals = torch.zeros(count, dtype=torch.float64)
+        for batch, indices in micro:
+            with self._precision():
+                losses = pass_losses(self.model, batch, count)
+            loss = combine(losses, self.t.objective.first_weight, self.t.objective.later_weight) / max(supervised, 1)
+            if not torch.isfinite(loss):
+                raise self._not_finite(step, count, losses, indices)
+            loss.backward()
+            totals += torch.stack([x.detach() for x in losses]).double().cpu()
+        self._sum_gradients()
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.t.schedule.clip).item()
+        if not math.isfinite(norm):
+            raise self._not_finite(step, count, [torch.tensor(norm)], micro[0][1])
+        self.optimizer.step()
+        return (self._sum(totals) / max(supervised, 1)).tolist(), norm
+
+    def _calibrate(self, step):
+        batch, _ = next(iter(self.batch(step)))
+        with torch.no_grad(), self._precision():
+            states = pass_states(self.model, batch, 1)[0].float()
+        models.calibrate_fusion(self.model, batch, states, self.t.run.seed)
+        if self.world > 1:
+            for p in self.model.latent_feedback.parameters():
+                dist.broadcast(p.data, 0)
+        self.calibrated = True
+
+    def _sum(self, values):
+        if self.world > 1:
+            values = values.to(self.device)
+            dist.all_reduce(values)
+        return values.cpu()
+
+    def _sum_gradients(self):
+        if self.world == 1:
+            return
+        gradients = [p.grad for p in self.model.parameters() if p.grad is not None]
+        flat = torch._utils._flatten_dense_tensors(gradients)
+        dist.all_reduce(flat)
+        for gradient, value in zip(gradients, torch._utils._unflatten_dense_tensors(flat, gradients)):
+            gradient.copy_(value)
+
+    def _not_finite(self, step, count, losses, indices):
+        file = self.out / f"not-finite-{step}-{self.rank}.json"
+        file.write_text(json.dumps({"step": step, "passes": count, "losses": [str(x.item()) for x in losses],
+                                    "rows": indices.tolist(), "tokens": self.rows.tokens[indices].tolist()}) + "\n")
+        return TrainingStopped(f"step {step}: the loss is not a number; the batch is in {file}; "
+                               "the last checkpoint is good: lower learning_rate or clip and start again")
+
+    # --- evaluation ---
+
+    @torch.no_grad()
+    def evaluate(self, most):
+        """Held-out loss of pass 1..most, nats/token, fused from each document's second token."""
+        rows = min(len(self.held_out), self.t.data.held_out_rows)
+        totals, count = torch.zeros(most, dtype=torch.float64), 0
+        self.model.eval()
+        for at in range(0, rows, self.t.schedule.micro_rows):
+            indices = range(at, min(rows, at + self.t.schedule.micro_rows))
+            batch = make_batch(self.held_out, list(indices), 0.0, "uniform", generator(0)).to(self.device)
+            with self._precision():
+                totals += torch.stack(pass_losses(self.model, batch, most)).double().cpu()
+            count += batch.supervised.sum().item()
+        self.model.train()
+        return (totals / max(count, 1)).tolist()
+
+    # --- the loop ---
+
+    def _save(self):
+        if self.rank == 0:
+            checkpoints.save(self.out, self.done, self.model, self.optimizer, self.t.identity(), self.extra(),
+                             self.t.run.keep_checkpoints)
+
+    def extra(self):
+        return {"calibrated": self.calibrated, "tokens": self.tokens, "seconds": self.seconds}
+
+    def _write(self, **values):
+        if self.rank == 0:
+            with open(self.metrics, "a", encoding="utf-8") as file:
+                file.write(json.dumps(values) + "\n")
+
+    def run(self):
+        """Trains to the last step, or until told to stop. True when the last step is done."""
+        self.out.mkdir(parents=True, exist_ok=True)
+        self.done, extra = checkpoints.load(self.out, self.model, self.optimizer, self.t.identity(), self.device)
+        for name, value in extra.items():
+            setattr(self, name, value)
+        if self.rank == 0:
+            checkpoints.keep_metrics(self.metrics, self.done)
+            if self.done:
+                self.say(f"resuming after step {self.done:,} of {self.t.schedule.steps:,}")
+        for name in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(name, lambda *_: setattr(self, "stop", True))
+        progress = Progress(self)
+        began = time.monotonic()
+        while self.done < self.t.schedule.steps and not self._stopping(began):
+            self._one(progress)
+        if self.stop or self.done == self.t.schedule.steps or self.t.run.minutes:
+            self._save()
+        progress.end()
+        return self.done == self.t.schedule.steps
+
+    def _stopping(self, began):
+        late = self.t.run.minutes and time.monotonic() - began > 60 * self.t.run.minutes
+        return self._sum(torch.tensor([float(self.stop or bool(late))]))[0].item() > 0
+
+    def _one(self, progress):
+        begin = time.monotonic()
+        losses, norm = self.step(self.done)
+        self.done += 1
+        taken = time.monotonic() - begin
+        tokens = self.t.schedule.rows * self.t.data.sequence_length
+        self.tokens, self.seconds = self.tokens + tokens, self.seconds + taken
+        r = self.t.run
+        last = self.done == self.t.schedule.steps
+        if self.done % r.log_steps == 0 or last or self.done == 1:
+            self._write(step=self.done, loss=losses, norm=norm, rate=learning_rate(self.t.schedule, self.done - 1),
+                        tokens=self.tokens, seconds=round(self.seconds, 3), tokens_per_second=round(tokens / taken, 1))
+        progress.show(losses, tokens, taken)
+        if self.held_out is not None and (self.done % r.evaluate_steps == 0 or last):
+            most = 1 if self.t.model.fusion == "none" or not self.calibrated else r.evaluate_passes
+            held_out = self.evaluate(most) if self.rank == 0 else None
+            self._write(step=self.done, held_out=held_out)
+            progress.held_out(held_out)
+        if self.done % r.checkpoint_steps == 0:
+            self._save()
+
+
+class Progress:
+    """One changing line on a terminal, a line a minute elsewhere."""
+
+    def __init__(self, trainer):
+        self.trainer, self.terminal = trainer, sys.stderr.isatty()
+        self.shown, self.rate, self.step_seconds = 0.0, 0.0, 0.0
+
+    def show(self, losses, tokens, taken):
+        self.rate = tokens / taken if not self.rate else 0.98 * self.rate + 0.02 * tokens / taken
+        self.step_seconds = taken if not self.step_seconds else 0.98 * self.step_seconds + 0.02 * taken
+        now = time.monotonic()
+        if self.trainer.rank or now - self.shown < (0.2 if self.terminal else 60):
+            return
+        self.shown = now
+        done, steps = self.trainer.done, self.trainer.t.schedule.steps
+        left = datetime.timedelta(seconds=round((steps - done) * self.step_seconds))
+        text = (f"step {done:,}/{steps:,}  loss {' / '.join(f'{x:.3f}' for x in losses)}  "
+                f"{self.rate:,.0f} tokens/s  {left} left")
+        print(f"\r\033[K{text}" if self.terminal else text, end="" if self.terminal else "\n", file=sys.stderr, flush=True)
+
+    def held_out(self, losses):
+        if self.trainer.rank or losses is None:
+            return
+        print(("\r\033[K" if self.terminal else "") +
+              f"step {self.trainer.done:,}: held-out loss by pass {' / '.join(f'{x:.4f}' for x in losses)}",
+              file=sys.stderr, flush=True)
+
+    def end(self):
+        if self.terminal and not self.trainer.rank:
+            print(file=sys.stderr)
