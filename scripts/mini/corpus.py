@@ -7,17 +7,19 @@ is left out. Lines go to the disk as they are made, so that the size of a corpus
 import json
 import os
 
-from . import choices, problems, states
+from . import choices, code, maths, problems, states
 from .draws import Random
 
 # The suites' files whose items are kept out, and how each names what it asks.
 SUITES = {"mini_state_tracking.jsonl": states.item_key, "mini_state_tracking_steps.jsonl": states.item_key,
           "mini_gsm8k.jsonl": problems.item_key, "mini_gsm8k_shots.jsonl": problems.item_key,
-          "mini_choice.jsonl": choices.item_key}
-DOCUMENTS = {**states.DOCUMENTS, **problems.DOCUMENTS, **choices.DOCUMENTS}
+          "mini_choice.jsonl": choices.item_key, "mini_maths.jsonl": maths.item_key,
+          "mini_humaneval.jsonl": code.humaneval_key, "mini_mbpp.jsonl": code.mbpp_key}
+DOCUMENTS = {**states.DOCUMENTS, **problems.DOCUMENTS, **choices.DOCUMENTS, **maths.DOCUMENTS, **code.DOCUMENTS}
 # Shares of the documents, in percent where all kinds are in.
-MIX = {"swaps": 36, "permutations": 8, "pointers": 8, "counter": 8, "steps": 8, "problems": 18, "choices": 14}
-GROUPS = {"states": ["swaps", "permutations", "pointers", "counter"]}
+MIX = {"swaps": 32, "permutations": 8, "pointers": 8, "counter": 8, "steps": 6, "problems": 16, "choices": 12,
+       "maths": 6, "humaneval": 2, "mbpp": 2}
+GROUPS = {"states": ["swaps", "permutations", "pointers", "counter"], "code": ["humaneval", "mbpp"]}
 
 
 class Error(Exception):
@@ -71,7 +73,7 @@ class Corpus:
     """An endless row of documents, the same for the same seed and mix; `skipped` counts those that were left out."""
 
     def __init__(self, seed, mix, kept_out):
-        # Far from the suites' seeds. A stream of its own for each seed: SplitMix64 never meets itself within 2^60 draws.
+        # Far from the suites' seeds, which are small, so that the streams do not meet.
         self.random = Random((seed + 1) * 0x5851F42D4C957F2D)
         self.table = [DOCUMENTS[kind] for kind, share in mix.items() for _ in range(share)]
         self.kept_out = kept_out
