@@ -1,6 +1,8 @@
 """scripts/setup against stand-ins for the system's package tools: what it would install, and what it says."""
 
 import os
+import re
+import shutil
 import subprocess
 import tempfile
 import time
@@ -30,6 +32,22 @@ echo "sudo $*" >>"$LOG"
 shift
 exec "$@"
 """
+# Makes virtual environments of itself, and installs nothing.
+PYTHON = """#!/bin/bash
+case "$1 $2" in
+  "-m venv") mkdir -p "$4/bin" && cp "${BASH_SOURCE[0]}" "$4/bin/python3" ;;
+  "-m pip") echo "pip $*" >>"$LOG"; exit "${PIP_STATUS:-0}" ;;
+esac
+"""
+
+
+def versions(lock):
+    """The versions of each package in a lock file, by its name."""
+    found = {}
+    with open(os.path.join(HOME, lock), encoding="utf-8") as file:
+        for name, version in re.findall(r"^(\S+?)==(\S+)", file.read(), re.M):
+            found.setdefault(name, set()).add(version)
+    return found
 
 
 class SetupTest(unittest.TestCase):
@@ -39,14 +57,17 @@ class SetupTest(unittest.TestCase):
         self.tools = folder.name
         self.log = os.path.join(folder.name, "log")
         for name, text in {"dpkg-query": DPKG_QUERY, "apt-get": APT_GET, "id": ID, "sudo": SUDO}.items():
-            path = os.path.join(self.tools, name)
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.chmod(path, 0o755)
+            self.stand_in(name, text)
 
-    def setup(self, *arguments, **environment):
+    def stand_in(self, name, text):
+        path = os.path.join(self.tools, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, 0o755)
+
+    def setup(self, *arguments, script=SETUP, **environment):
         done = subprocess.run(
-            [SETUP, *arguments], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+            [script, *arguments], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
             env={**os.environ, "PATH": f"{self.tools}:{os.environ['PATH']}", "LOG": self.log, **environment},
         )
         calls = []
@@ -93,6 +114,44 @@ class SetupTest(unittest.TestCase):
         done, calls = self.setup("--everything")
         self.assertEqual((done.returncode, calls), (2, []))
         self.assertIn("--everything: unknown option", done.stderr)
+
+    def copy(self):
+        """scripts/setup in a folder of its own, where nothing is installed and Python is a stand-in."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        os.mkdir(os.path.join(folder.name, "scripts"))
+        for name in ("scripts/setup", "requirements.lock", "requirements-train.lock", "requirements-peers.lock"):
+            shutil.copy(os.path.join(HOME, name), os.path.join(folder.name, name))
+        self.stand_in("python3", PYTHON)
+        return os.path.join(folder.name, "scripts", "setup")
+
+    def locks(self, calls):
+        return [re.search(r"-r (\S+)", call)[1] for call in calls if call.startswith("pip ")]
+
+    def test_pytorch_only_where_it_is_asked_for(self):
+        script = self.copy()
+        done, calls = self.setup(script=script)
+        self.assertEqual((done.returncode, self.locks(calls)), (0, ["requirements.lock"]), done.stderr)
+        done, calls = self.setup("--train", script=script)
+        self.assertEqual((done.returncode, self.locks(calls)), (0, ["requirements.lock", "requirements-train.lock"]))
+        for option in ("--no-deps", "--require-hashes", "--only-binary :all:"):
+            self.assertIn(option, calls[-1])
+        again, after = self.setup("--train", script=script)
+        self.assertEqual((again.returncode, again.stderr, after), (0, "", calls))
+
+    def test_an_interrupted_installation_is_done_again(self):
+        script = self.copy()
+        self.setup(script=script)
+        done, calls = self.setup("--train", script=script, PIP_STATUS="1")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("pip could not install requirements-train.lock", done.stderr)
+        done, after = self.setup("--train", script=script)
+        self.assertEqual((done.returncode, self.locks(after[len(calls):])), (0, ["requirements-train.lock"]))
+
+    def test_training_has_the_versions_that_results_are_compared_with(self):
+        train, peers = versions("requirements-train.lock"), versions("requirements-peers.lock")
+        self.assertLessEqual({"torch", "transformers", "tokenizers", "safetensors", "numpy"}, set(train))
+        self.assertEqual(train, {name: peers.get(name) for name in train})
 
 
 if __name__ == "__main__":
