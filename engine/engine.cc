@@ -1,5 +1,7 @@
 #include "engine/engine.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -83,6 +85,7 @@ struct Engine::Impl {
   void CheckTokens(const std::vector<int32_t>& tokens, const char* what) const;
   void CheckGenerate(const GenerateRequest& request) const;
   void CheckScore(const ScoreRequest& request) const;
+  void CheckText(const PassText& text) const;
 
   std::shared_ptr<const Model> model;
   std::unique_ptr<Backend> backend;
@@ -145,6 +148,18 @@ void Engine::Impl::CheckScore(const ScoreRequest& request) const {
                 "use fewer shots or shorter texts");
 }
 
+void Engine::Impl::CheckText(const PassText& text) const {
+  const size_t most = static_cast<size_t>(backend->config().max_positions);
+  if (text.tokens.size() < 2)
+    throw Error(text.name,
+                fmt::format("has {} tokens, so no token that could be predicted", text.tokens.size()),
+                "give a longer text");
+  if (text.tokens.size() > most)
+    throw Error(text.name, fmt::format("has {} tokens; the model's context has {}", text.tokens.size(), most),
+                "use fewer shots or shorter texts");
+  CheckTokens(text.tokens, text.name.c_str());
+}
+
 Engine::Engine(const std::filesystem::path& folder, const EngineOptions& options) {
   CheckOptions(options);
   std::shared_ptr<const Model> model = LoadModel(folder);
@@ -174,6 +189,27 @@ void Engine::Submit(ScoreRequest request) {
 
 std::optional<Answer> Engine::Next(const std::atomic<bool>* stop) { return impl_->scheduler.Next(stop); }
 size_t Engine::pending() const { return impl_->scheduler.pending(); }
+
+void Engine::RunPasses(std::span<const PassText> texts, int passes, Control control,
+                       const PassListener& listener) {
+  Setting setting;
+  setting.mode = Mode::kLatent;
+  setting.exact = true;  // what the passes are compared with
+  setting.control = control;
+  CheckSetting(setting, impl_->backend->config().fusion);
+  if (passes < 2)
+    throw UsageError("--passes", "must be at least 2", "a pass is compared with the one before it");
+  for (const PassText& text : texts) impl_->CheckText(text);
+  const SchedulerOptions& options = impl_->scheduler.options();
+  fullband::RunPasses(impl_->backend.get(), impl_->scheduler.memory().places, texts,
+                      {.passes = passes,
+                       .control = control,
+                       .batch = options.batch,
+                       .chunk = options.chunk,
+                       .memory = options.kv_memory},
+                      listener);
+}
+
 const ModelConfig& Engine::config() const { return impl_->backend->config(); }
 const BackendInfo& Engine::backend_info() const { return impl_->backend->info(); }
 const std::shared_ptr<const Tokenizer>& Engine::tokenizer() const { return impl_->tokenizer; }

@@ -9,11 +9,13 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "engine/checkpoint/model.h"
 #include "engine/compute/backend.h"
+#include "engine/decode/passes.h"
 #include "engine/decode/request.h"
 #include "engine/tokenizer/tokenizer.h"
 
@@ -49,6 +51,11 @@ class Engine {
   std::optional<Answer> Next(const std::atomic<bool>* stop = nullptr);
   // Requests submitted and not yet answered.
   size_t pending() const;
+
+  // Runs whole texts in passes 1 .. `passes` and as the recurrence (engine/decode/passes.h), with the
+  // engine's batch, chunk and memory. Throws Error where the model has no latent feedback or a text cannot be
+  // run at all.
+  void RunPasses(std::span<const PassText> texts, int passes, Control control, const PassListener& listener);
 
   const ModelConfig& config() const;
   const BackendInfo& backend_info() const;

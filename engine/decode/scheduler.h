@@ -25,6 +25,7 @@ class Scheduler {
   // `backend` must outlive the scheduler.
   Scheduler(Backend* backend, const SchedulerOptions& options);
 
+  const SchedulerOptions& options() const { return options_; }
   Memory memory() { return {&places_, prefixes_ ? &*prefixes_ : nullptr}; }
   void Add(std::unique_ptr<Sequence> sequence);
   // Runs steps until an answer is there; nothing where all are taken, or where `*stop` (may be null) is found
