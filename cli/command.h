@@ -16,6 +16,7 @@ void AddRun(CLI::App& app, Action* action);
 void AddReport(CLI::App& app, Action* action);
 void AddDecode(CLI::App& app, Action* action);
 void AddScore(CLI::App& app, Action* action);
+void AddContraction(CLI::App& app, Action* action);
 void AddTokenize(CLI::App& app, Action* action);
 void AddInspect(CLI::App& app, Action* action);
 void AddSuites(CLI::App& app, Action* action);

@@ -100,6 +100,7 @@ int Main(int argc, char** argv) {
   AddReport(app, &action);
   AddDecode(app, &action);
   AddScore(app, &action);
+  AddContraction(app, &action);
   AddTokenize(app, &action);
   AddInspect(app, &action);
   AddSuites(app, &action);

@@ -141,6 +141,10 @@ std::vector<std::string> Continuations(const TaskData& data, const Item& item) {
   return texts;
 }
 
+std::string ShotAnswer(const TaskData& data, const Item& item) {
+  return ShotAnswer(data.suite, data.options.format, item);
+}
+
 std::string GoldText(const TaskData& data, const Item& item) {
   if (data.suite.ask == Ask::kChoose) return ChoiceTexts(item).at(GoldChoice(item));
   return FillTemplate(data.suite.gold, TextFields(item));

@@ -45,6 +45,9 @@ std::vector<ChatMessage> ChatPrompt(const TaskData& data, const Item& item, size
 // Choose: the continuations in the task's format, as they are scored.
 std::vector<std::string> Continuations(const TaskData& data, const Item& item);
 
+// An item's reference answer as a shot has it, in the task's format; choose: the right continuation.
+std::string ShotAnswer(const TaskData& data, const Item& item);
+
 // The reference answer: what the gold template says; choose: the right choice's own text.
 std::string GoldText(const TaskData& data, const Item& item);
 // Choose: the texts to choose from, and which is right.

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import subprocess
 
@@ -51,6 +52,30 @@ def near_model(place: Place) -> list[str]:
     (place.folder / "smollm").mkdir()
     (place.folder / "smollm" / "config.json").write_text("{}")
     return run_options(place, model=place.folder / "smolm")
+
+
+def contraction(*more: str, text: bytes | None = b"one two three four five six\n", model=lambda place: place.good):
+    """`fullband contraction` of a text, or of what `more` says where `text` is None."""
+    def make(place: Place) -> list[str]:
+        source = []
+        if text is not None:
+            (place.folder / "text.txt").write_bytes(text)
+            source = ["--text", str(place.folder / "text.txt")]
+        return ["contraction", "--model", str(model(place)), "--threads", "1", "--quiet", "--json", *source, *more]
+    return make
+
+
+def contraction_of_own(items: bytes, *more: str):
+    def make(place: Place) -> list[str]:
+        suite = tiny.suite(place.folder / "suite", items=items)
+        return contraction("--suite", str(suite), *more, text=None)(place)
+    return make
+
+
+def without_tokenizer(place: Place):
+    shutil.copytree(place.good, place.folder / "bare")
+    (place.folder / "bare" / "tokenizer.json").unlink()
+    return place.folder / "bare"
 
 
 TOKENS = ("--tokens", "1,2,3")
@@ -127,6 +152,37 @@ LINE_ROWS = [
     Row("model folder not UTF-8", lambda place: ["inspect", "--model=" + os.fsdecode(b"\xe9")], 2, ["--model", "UTF-8"]),
     Row("shuffle negative", run(shuffle="-1"), 2, ["--shuffle", "-1"]),
     Row("data folder that is not there", run(data_dir="/no/such/folder"), 2, ["/no/such/folder", "--data-dir"]),
+    Row("contraction", contraction("--passes", "3"), 0),
+    Row("contraction of an ordinary model", contraction(model=lambda place: place.ordinary), 2, NO_FEEDBACK),
+    Row("contraction without a tokenizer", contraction(model=without_tokenizer), 1, ["tokenizer.json", "missing"]),
+    Row("contraction of no model", contraction(model=lambda place: place.folder / "none"), 2, ["none"]),
+    Row("contraction of nothing", contraction(text=None), 2, ["--text", "--suite"]),
+    Row("contraction of a text and a suite", contraction("--suite", "mini_choice"), 2, ["--text", "--suite"]),
+    Row("contraction of one pass", contraction("--passes", "1"), 2, ["--passes", "1"]),
+    Row("contraction of passes not a number", contraction("--passes", "many"), 2, ["--passes", "many"]),
+    Row("contraction of passes beyond all bounds", contraction("--passes", "99999999999"), 2, ["--passes"]),
+    Row("contraction of an empty text", contraction(text=b""), 1, ["text.txt", "empty"]),
+    Row("contraction of a text not UTF-8", contraction(text=b"one \xff"), 1, ["text.txt", "0xFF", "UTF-8"]),
+    Row("contraction of a short text", contraction(text=b"one two"), 2, ["text.txt", "16 passes", "longer"]),
+    Row("contraction of a text that is not there", contraction("--text", "none.txt", text=None), 2, ["none.txt", "exist"]),
+    Row("contraction of a folder", contraction("--text", ".", text=None), 1, [".", "folder"]),
+    Row("contraction of a short window", contraction("--window", "16"), 2, ["--window", "16 passes"]),
+    Row("contraction of a window beyond the context", contraction("--window", "257"), 2, ["--window", "257", "256"]),
+    Row("contraction of a suite in windows", contraction("--suite", "mini_choice", "--window", "20", text=None), 2,
+        ["--suite", "--window"]),
+    Row("contraction of a text with shots", contraction("--shots", "2"), 2, ["--text", "--shots"]),
+    Row("contraction of an unknown suite", contraction("--suite", "mini_choise", text=None), 2, ["mini_choise", "mini_choice"]),
+    Row("contraction under an unknown control", contraction("--control", "stail"), 2, ["stail", "stale"]),
+    Row("contraction of an item too long", contraction_of_own(
+        tiny.GENERATE_ITEMS + b'{"id": "long", "question": "' + b"7" * 300 + b'?", "answer": "#### 1"}\n', "--passes", "2"), 1,
+        ["own, item long", "too long"]),
+    Row("contraction of an answer too long", contraction_of_own(
+        tiny.GENERATE_ITEMS + b'{"id": "long", "question": "7?", "answer": "' + b"7" * 300 + b'\\n#### 1"}\n', "--passes", "2"), 1,
+        ["own, item long", "with its answer", "256"]),
+    Row("contraction before an item too long", contraction_of_own(
+        tiny.GENERATE_ITEMS + b'{"id": "long", "question": "' + b"7" * 300 + b'?", "answer": "#### 1"}\n', "--passes", "2",
+        "--limit", "2"), 0),
+    Row("contraction of short items", contraction_of_own(tiny.GENERATE_ITEMS, "--passes", "200"), 2, ["--passes", "200"]),
     Row("a name of two lines", run(suite="a\nb"), 2, ["a\\nb"]),
 ]
 

@@ -28,6 +28,7 @@ class Shape:
     inner: int = 88
     layers: int = 2
     vocab: int = 61
+    feedback_gain: float = 1.0  # small: passes over an additive model contract
     prompt: int = 19  # length of the prompt that the comparison uses
 
 
@@ -87,7 +88,8 @@ def random_tensors(shape: Shape, seed: int) -> dict[str, np.ndarray]:
     if not shape.tied:
         matrix("lm_head", shape.vocab, width, 3)
     if shape.fusion:
-        matrix("latent_feedback.state_proj", width, width, 2 if shape.fusion == "glu" else 1)
+        gain = 2 if shape.fusion == "glu" else 1
+        matrix("latent_feedback.state_proj", width, width, gain * shape.feedback_gain)
     if shape.fusion == "glu":
         matrix("latent_feedback.token_gate", width, width, 0.7)
     qkv_bias = shape.attention_bias or shape.family == "Qwen2ForCausalLM"
