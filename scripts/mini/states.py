@@ -1,15 +1,21 @@
 """State tracking: a start, k operations, then a question about where things are now, answered at once.
 
-    swaps         Ann holds red, Ben holds blue, ... Ann and Ben swap. ... Now Ben holds -> red
-    permutations  Row: red blue green gold pink. Order 3 1 2 5 4. ... Now place 2 is -> green
-                  (an order lists the places whose colours stand, from then on, in places 1 to 5)
-    pointers      a to d, b to a, ..., h to c. From a after 3: -> e
-    counter       Count to 7. Start 3. Add 2. Double. ... Now -> 3 (counting goes 0 to 6, then 0 again)
-    steps         as swaps, but the answer replays what all five hold after each swap before it names the colour
+    swaps         Ann red, Ben blue, Cora green, Dan gold, Eva pink; Ann Ben; Cora Eva? Ben -> red
+                  (who holds what; each pair of names swaps; the question names one of the five)
+    permutations  red blue green gold pink; 3 1 2 5 4? 2 -> red
+                  (a row; an order lists the places whose colours stand, from then on, in places 1 to 5)
+    pointers      a d, b a, c e, ..., h c; a 3? -> e
+                  (where each letter leads to; the question names a start and the number of hops from it)
+    counter       mod 7, 3; add 2; double; take 5? -> 5 (counting goes 0 to 6, then 0 again)
+    steps         Ann red, ...; Ann Ben; Cora Eva? Ben, step by step:
+                      -> blue red green gold pink; blue red pink gold green; Ben red
+                  (as swaps, but the answer replays what all five hold after each swap before it names the colour)
 
 The difficulty k is the number of operations (hops for pointers). Training documents ask along the way, since one
-question after many operations teaches a small model nothing; a suite's item asks once, at its end. The words are few
-and short, so that each becomes one token.
+question after many operations teaches a small model nothing; a suite's item asks once, at its end. In a document the
+next operation, or the next question about a map, follows the answer at once: "; Ann Ben? Ben red; Dan Eva? Ann blue".
+The notation is terse since what a model can learn from a given amount of computation depends on the tokens per
+operation: an operation on swaps is three, for each word is short and common enough to become one token.
 """
 import itertools
 
@@ -23,11 +29,11 @@ DIFFICULTIES = {"swaps": 20, "permutations": 10, "pointers": 10, "counter": 20, 
 NAME_ROWS = list(itertools.permutations(NAMES, OBJECTS))
 COLOUR_ROWS = list(itertools.permutations(COLOURS, OBJECTS))
 PAIRS = list(itertools.permutations(range(OBJECTS), 2))
-ORDERS = [(f" Order {' '.join(str(place + 1) for place in order)}.", order)
+ORDERS = [(f"; {' '.join(str(place + 1) for place in order)}", order)
           for order in itertools.permutations(range(OBJECTS)) if order != tuple(range(OBJECTS))]
 # (text, factor, summand); every one can be undone, so that nothing that happened before is ever forgotten.
-OPERATIONS = ([(f" Add {n}.", 1, n) for n in range(1, MODULUS)] + [(f" Take {n}.", 1, -n) for n in range(1, MODULUS)] +
-              [(" Double.", 2, 0), (" Triple.", 3, 0)] * 2)
+OPERATIONS = ([(f"; add {n}", 1, n) for n in range(1, MODULUS)] + [(f"; take {n}", 1, -n) for n in range(1, MODULUS)] +
+              [("; double", 2, 0), ("; triple", 3, 0)] * 2)
 
 
 class Swaps:
@@ -36,17 +42,17 @@ class Swaps:
     def __init__(self, r):
         self.names = r.pick(NAME_ROWS)
         self.state = list(r.pick(COLOUR_ROWS))
-        self.text = ", ".join(f"{name} holds {colour}" for name, colour in zip(self.names, self.state)) + "."
+        self.text = ", ".join(f"{name} {colour}" for name, colour in zip(self.names, self.state))
 
     def step(self, r):
         a, b = r.pick(PAIRS)
         state, names = self.state, self.names
         state[a], state[b] = state[b], state[a]
-        return f" {names[a]} and {names[b]} swap."
+        return f"; {names[a]} {names[b]}"
 
     def ask(self, r):
         at = r.below(OBJECTS)
-        return f" Now {self.names[at]} holds", self.state[at]
+        return f"? {self.names[at]}", self.state[at]
 
 
 class Permutations:
@@ -54,7 +60,7 @@ class Permutations:
 
     def __init__(self, r):
         self.state = r.pick(COLOUR_ROWS)
-        self.text = f"Row: {' '.join(self.state)}."
+        self.text = " ".join(self.state)
 
     def step(self, r):
         text, order = r.pick(ORDERS)
@@ -63,7 +69,7 @@ class Permutations:
 
     def ask(self, r):
         at = r.below(OBJECTS)
-        return f" Now place {at + 1} is", self.state[at]
+        return f"? {at + 1}", self.state[at]
 
 
 class Counter:
@@ -71,7 +77,7 @@ class Counter:
 
     def __init__(self, r):
         self.state = r.below(MODULUS)
-        self.text = f"Count to {MODULUS}. Start {self.state}."
+        self.text = f"mod {MODULUS}, {self.state}"
 
     def step(self, r):
         text, factor, summand = r.pick(OPERATIONS)
@@ -79,7 +85,7 @@ class Counter:
         return text
 
     def ask(self, _):
-        return " Now", self.state
+        return "?", self.state
 
 
 class Pointers:
@@ -87,13 +93,13 @@ class Pointers:
 
     def __init__(self, r):
         self.next = {letter: r.pick(LETTERS) for letter in LETTERS}
-        self.text = ", ".join(f"{start} to {end}" for start, end in self.next.items()) + "."
+        self.text = ", ".join(f"{start} {end}" for start, end in self.next.items())
 
     def ask(self, r, hops):
         start = at = r.pick(LETTERS)
         for _ in range(hops):
             at = self.next[at]
-        return f" From {start} after {hops}:", at
+        return f"; {start} {hops}?", at
 
 
 STORIES = {"swaps": Swaps, "permutations": Permutations, "counter": Counter}
@@ -117,10 +123,10 @@ def question_with_steps(r, k):
     text, states = story.text, []
     for _ in range(k):
         text += story.step(r)
-        states.append(" ".join(story.state) + ".")
+        states.append(" ".join(story.state))
     at = r.below(OBJECTS)
     name, colour = story.names[at], story.state[at]
-    return f"{text} What does {name} hold? Step by step:", f"{' '.join(states)} Now {name} holds {colour}.", colour
+    return f"{text}? {name}, step by step:", "; ".join([*states, f"{name} {colour}"]), colour
 
 
 def density(r):
@@ -142,7 +148,7 @@ def story_document(r, kind):
         text += operation
         if i == last or often == 1000 or (often and r.below(1000) < often):
             question, answer = story.ask(r)
-            turns.append([prompt + question, f" {answer}."])
+            turns.append([prompt + question, f" {answer}"])
             keys.append(text + question)
             prompt = ""
     return turns, keys
@@ -167,7 +173,7 @@ def pointers_document(r):
     turns, keys, prompt = [], [], story.text
     for _ in range(count):
         question, answer = story.ask(r, r.between(1, DIFFICULTIES["pointers"]))
-        turns.append([prompt + question, f" {answer}."])
+        turns.append([prompt + question, f" {answer}"])
         keys.append(story.text + question)
         prompt = ""
     return turns, keys

@@ -86,11 +86,11 @@ class CorpusTest(Test):
 
     def test_the_mix_is_kept(self):
         self.corpus("a.jsonl", "--mix", "counter=25,steps=75", documents=2000)
-        counter = sum("Count to" in document["turns"][0][0] for document in lines_of(self.path("a.jsonl")))
+        counter = sum(document["turns"][0][0].startswith("mod 7, ") for document in lines_of(self.path("a.jsonl")))
         self.assertTrue(420 < counter < 580, counter)
         self.corpus("b.jsonl", "--kinds", "states,steps", documents=500)
         starts = {document["turns"][0][0].split(" ")[0] for document in lines_of(self.path("b.jsonl"))}
-        self.assertEqual(starts, {*states.NAMES, "Row:", "Count", "a"})
+        self.assertEqual(starts, {*states.NAMES, *states.COLOURS, "mod", "a"})
         self.assertEqual(set(corpus.MIX), set(corpus.DOCUMENTS))
         self.assertEqual(sum(corpus.MIX.values()), 100)
 
@@ -101,20 +101,24 @@ class CorpusTest(Test):
                  if "question" in item}
         asked |= {item["query"] for item in lines_of(os.path.join(SUITES, "mini_choice.jsonl"))
                   if choices.item_key(item) == item["query"]}
+        checked = 0
         for document in lines_of(self.path("a.jsonl")) + lines_of(self.path("a.held_out.jsonl")):
             story = document["turns"][0][0]
             for prompt, _ in document["turns"]:
                 question = prompt.strip().removeprefix("Question: ").removesuffix("\nAnswer:")
                 self.assertNotIn(question, asked)
-            if story.startswith("a to "):
-                story = story[:story.index(" From")]
+            if story.startswith("a "):
+                story = story[:story.index(";")]
                 for prompt, _ in document["turns"]:
-                    self.assertNotIn(story + prompt[prompt.index(" From"):], asked)
-            elif len(document["turns"]) > 1 and " Now" in story:
+                    checked += 1
+                    self.assertNotIn(story + prompt[prompt.index(";"):], asked)
+            elif len(document["turns"]) > 1 and "; " in story:
                 plain = ""
                 for prompt, _ in document["turns"]:
+                    checked += 1
                     self.assertNotIn(plain + prompt, asked)
-                    plain += prompt[:prompt.rindex(" Now")]
+                    plain += prompt[:prompt.index("?")]
+        self.assertGreater(checked, 50000)
 
 
 class CollisionTest(Test):
@@ -141,13 +145,13 @@ class CollisionTest(Test):
         def last_asked(turns):
             text = ""
             for prompt, _ in turns[:-1]:
-                text += prompt[:prompt.rindex(" Now")]
+                text += prompt[:prompt.index("?")]
             return {"question": text + turns[-1][0]}
         self.collide("swaps", "mini_state_tracking.jsonl", last_asked)
 
     def test_a_question_about_a_map(self):
         def last_asked(turns):
-            story = turns[0][0][:turns[0][0].index(" From")]
+            story = turns[0][0][:turns[0][0].index(";")]
             return {"question": turns[0][0] if len(turns) == 1 else story + turns[-1][0]}
         self.collide("pointers", "mini_state_tracking.jsonl", last_asked)
 

@@ -19,34 +19,34 @@ def read(name):
         return [json.loads(line) for line in file]
 
 
-def sentences(text):
-    return [sentence for sentence in re.split(r"\.\s*", text) if sentence]
-
-
 def replay_swaps(text):
     """The holdings after the start and after each swap, as {name: colour} in the order of the start."""
-    first, *rest = sentences(text)
-    held = dict(re.fullmatch(r"(\w+) holds (\w+)", part).groups() for part in first.split(", "))
+    first, *swaps = text.split("; ")
+    held = dict(re.fullmatch(r"(\w+) (\w+)", part).groups() for part in first.split(", "))
+    if len(held) != 5 or len(set(held.values())) != 5:
+        raise ValueError(first)
     after = [dict(held)]
-    for sentence in rest:
-        a, b = re.fullmatch(r"(\w+) and (\w+) swap", sentence).groups()
+    for swap in swaps:
+        a, b = re.fullmatch(r"(\w+) (\w+)", swap).groups()
+        if a == b:
+            raise ValueError(swap)
         held[a], held[b] = held[b], held[a]
         after.append(dict(held))
     return after
 
 
 def follow_swaps(text):
-    story, name = re.fullmatch(r"(.*\.) Now (\w+) holds", text).groups()
+    story, name = re.fullmatch(r"(.*)\? (\w+)", text).groups()
     after = replay_swaps(story)
     return after[-1][name], len(after) - 1
 
 
 def follow_permutations(text):
-    start, orders, place = re.fullmatch(r"Row: ([\w ]+)\.((?: Order [1-5 ]+\.)*) Now place (\d) is", text).groups()
-    row = start.split()
-    orders = re.findall(r"Order ([1-5 ]+)\.", orders)
+    story, place = re.fullmatch(r"(.*)\? ([1-5])", text).groups()
+    start, *orders = story.split("; ")
+    row = re.fullmatch(r"(\w+) (\w+) (\w+) (\w+) (\w+)", start).groups()
     for order in orders:
-        wanted = [int(n) for n in order.split()]
+        wanted = [int(n) for n in order.split(" ")]
         if sorted(wanted) != [1, 2, 3, 4, 5]:
             raise ValueError(order)
         row = [row[n - 1] for n in wanted]
@@ -54,8 +54,8 @@ def follow_permutations(text):
 
 
 def follow_pointers(text):
-    pairs, start, hops = re.fullmatch(r"(.*)\. From (\w) after (\d+):", text).groups()
-    arrows = dict(pair.split(" to ") for pair in pairs.split(", "))
+    pairs, start, hops = re.fullmatch(r"(.*); ([a-h]) (\d+)\?", text).groups()
+    arrows = dict(re.fullmatch(r"([a-h]) ([a-h])", pair).groups() for pair in pairs.split(", "))
     at = start
     for _ in range(int(hops)):
         at = arrows[at]
@@ -63,13 +63,13 @@ def follow_pointers(text):
 
 
 def follow_counter(text):
-    size, start, rest = re.fullmatch(r"Count to (\d+)\. Start (\d+)\.(.*) Now", text).groups()
+    size, start, rest = re.fullmatch(r"mod (\d+), (\d+)((?:; \w+(?: \d)?)+)\?", text).groups()
     size, value = int(size), int(start)
-    operations = sentences(rest)
+    operations = rest.split("; ")[1:]
     for operation in operations:
-        word, _, number = operation.strip().partition(" ")
-        change = {"Add": lambda: value + int(number), "Take": lambda: value - int(number),
-                  "Double": lambda: value + value, "Triple": lambda: value + value + value}[word]
+        word, _, number = operation.partition(" ")
+        change = {"add": lambda: value + int(number), "take": lambda: value - int(number),
+                  "double": lambda: value + value, "triple": lambda: value + value + value}[word]
         value = change() % size
     return str(value), len(operations)
 
@@ -80,11 +80,11 @@ FOLLOW = {"swaps": follow_swaps, "permutations": follow_permutations, "pointers"
 
 def follow_steps(question):
     """The working and the answer that `question` asks for, and the number of swaps."""
-    story, name = re.fullmatch(r"(.*\.) What does (\w+) hold\? Step by step:", question).groups()
+    story, name = re.fullmatch(r"(.*)\? (\w+), step by step:", question).groups()
     after = replay_swaps(story)
-    replay = [" ".join(held.values()) + "." for held in after[1:]]
+    replay = "".join(" ".join(held.values()) + "; " for held in after[1:])
     colour = after[-1][name]
-    return " ".join([*replay, f"Now {name} holds {colour}."]), colour, len(after) - 1
+    return f"{replay}{name} {colour}", colour, len(after) - 1
 
 
 def documents(kind, count, seed=5):
@@ -135,7 +135,7 @@ class DocumentTest(unittest.TestCase):
             for turns, keys in documents(kind, 300):
                 self.assertEqual(len(turns), len(keys))
                 for (_, answer), key in zip(turns, keys):
-                    self.assertEqual(answer, f" {FOLLOW[kind](key)[0]}.")
+                    self.assertEqual(answer, f" {FOLLOW[kind](key)[0]}")
         for turns, keys in documents("steps", 300):
             self.assertEqual([prompt for prompt, _ in turns], keys)
             self.assertEqual(turns[0][1], " " + follow_steps(keys[0])[0])
@@ -146,9 +146,9 @@ class DocumentTest(unittest.TestCase):
                 story = ""
                 for (prompt, _), key in zip(turns, keys):
                     self.assertEqual(story + prompt, key)
-                    story += prompt[:prompt.rindex(" Now")]
+                    story += prompt[:prompt.index("?")]
         for turns, keys in documents("pointers", 100):
-            story = turns[0][0][:turns[0][0].index(" From")]
+            story = turns[0][0][:turns[0][0].index(";")]
             self.assertEqual([turns[0][0], *(story + prompt for prompt, _ in turns[1:])], keys)
 
     def test_the_share_of_questions_is_as_documented(self):
