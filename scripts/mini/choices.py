@@ -1,6 +1,5 @@
 """Four-way choices: sums, sizes, kinds, simple facts, in the layout of MosaicML's multiple-choice files. Each maker
 returns the query, the right choice and three wrong ones, of one kind with it."""
-from .problems import turn_count
 
 CAPITALS = {"France": "Paris", "Japan": "Tokyo", "Italy": "Rome", "Spain": "Madrid", "Egypt": "Cairo", "Greece": "Athens",
             "Norway": "Oslo", "Peru": "Lima", "Cuba": "Havana", "Kenya": "Nairobi", "Germany": "Berlin",
@@ -149,9 +148,9 @@ def make_choices(r, count):
 
 
 def document(r):
-    """Queries and their right choices, as the suite's completion prompt joins them."""
+    """One to six queries, most often one, and their right choices, as the suite's completion prompt joins them."""
     turns, keys, before = [], [], ""
-    for _ in range(turn_count(r)):
+    for _ in range((1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 5, 5, 6, 6)[r.below(20)]):
         maker = r.pick(CHOICE_MAKERS)
         query, right, wrong = maker(r)
         query, choices = arranged(query, right, wrong, r.below(4))

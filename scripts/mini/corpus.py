@@ -2,7 +2,7 @@
 
 A document is one JSON line, {"turns": [[prompt, answer], ...]}: the pieces joined as they are make its text, and the
 loss is on the answers. A maker also says which items each of its documents asks; a document that asks a suite's item
-is left out. Lines go to the disk as they are made, so that the size of a corpus costs no memory.
+is left out, and so is a long one. Lines go to the disk as they are made, so that the size of a corpus costs no memory.
 """
 import json
 import os
@@ -17,8 +17,10 @@ SUITES = {"mini_state_tracking.jsonl": states.item_key, "mini_state_tracking_ste
           "mini_humaneval.jsonl": code.humaneval_key, "mini_mbpp.jsonl": code.mbpp_key}
 DOCUMENTS = {**states.DOCUMENTS, **problems.DOCUMENTS, **choices.DOCUMENTS, **maths.DOCUMENTS, **code.DOCUMENTS}
 # Shares of the documents, in percent where all kinds are in.
-MIX = {"swaps": 32, "permutations": 8, "pointers": 8, "counter": 8, "steps": 6, "problems": 16, "choices": 12,
-       "maths": 6, "humaneval": 2, "mbpp": 2}
+MIX = {"swaps": 36, "permutations": 7, "pointers": 8, "counter": 7, "steps": 6, "problems": 14, "choices": 14,
+       "maths": 5, "humaneval": 1, "mbpp": 2}
+# In characters, about 250 tokens: training takes rows of one length, and cuts a document that is longer than a row.
+LONGEST = 620
 GROUPS = {"states": ["swaps", "permutations", "pointers", "counter"], "code": ["humaneval", "mbpp"]}
 
 
@@ -70,7 +72,8 @@ def keys_of_suites(folder):
 
 
 class Corpus:
-    """An endless row of documents, the same for the same seed and mix; `skipped` counts those that were left out."""
+    """An endless row of documents, the same for the same seed and mix; `skipped` counts those left out as a suite's
+    item."""
 
     def __init__(self, seed, mix, kept_out):
         # Far from the suites' seeds, which are small, so that the streams do not meet.
@@ -84,6 +87,8 @@ class Corpus:
         """The next document's JSON, with a newline, and the items that it asks."""
         while True:
             turns, keys = self.random.pick(self.table)(self.random)
+            if sum(len(prompt) + len(answer) for prompt, answer in turns) > LONGEST:
+                continue
             if self.kept_out.isdisjoint(keys):
                 return self.encode({"turns": turns}) + "\n", tuple(keys)
             self.skipped += 1
@@ -98,17 +103,20 @@ def write_corpus(path, documents, seed, mix, suites):
     """Writes `documents` lines to `path` and a hundredth as many others beside it; returns how many these are, and how
     many documents were left out as a suite's items and as held-out documents."""
     corpus = Corpus(seed, mix, keys_of_suites(suites))
-    held_out, repeated = {}, 0
-    while len(held_out) < max(1, documents // 100):
+    # A fact is asked with other choices in the same words, a function under another name: either would be a repetition.
+    lines, asked, repeated = {}, set(), 0
+    while len(lines) < max(1, documents // 100):
         line, keys = corpus.next()
-        held_out.setdefault(keys, line)
+        if line not in lines and keys not in asked:
+            lines[line] = None  # a dictionary keeps the order
+            asked.add(keys)
     with open(held_out_path(path), "w", encoding="utf-8", newline="\n") as file:
-        file.writelines(held_out.values())
+        file.writelines(lines)
     with open(path, "w", encoding="utf-8", newline="\n") as file:
         for _ in range(documents):
             line, keys = corpus.next()
-            while keys in held_out:
+            while line in lines or keys in asked:
                 repeated += 1
                 line, keys = corpus.next()
             file.write(line)
-    return len(held_out), corpus.skipped, repeated
+    return len(lines), corpus.skipped, repeated

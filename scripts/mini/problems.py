@@ -197,15 +197,10 @@ def make_problems(r, count):
     return r.shuffled(problems)
 
 
-def turn_count(r):
-    """1 to 6, 2.5 on average and most often 1."""
-    return (1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 5, 5, 6, 6)[r.below(20)]
-
-
 def document(r):
-    """Problems and their worked answers, as the suite's completion prompt joins them."""
+    """One to three problems and their worked answers, as the suite's completion prompt joins them."""
     turns, keys, before = [], [], ""
-    for _ in range(turn_count(r)):
+    for _ in range((1, 1, 1, 1, 2, 2, 2, 3, 3, 3)[r.below(10)]):
         question, steps, answer = r.pick(PROBLEMS)(r)
         turns.append([f"{before}Question: {question}\nAnswer:", " " + laid_out(steps, answer)])
         keys.append(question)

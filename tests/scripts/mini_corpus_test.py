@@ -78,11 +78,18 @@ class CorpusTest(Test):
         self.assertEqual((len(documents), len(held_out)), (3000, 30))
         for document in documents + held_out:
             self.assertEqual(list(document), ["turns"])
+            self.assertLessEqual(sum(map(len, sum(document["turns"], []))), 620)
             for prompt, answer in document["turns"]:
                 self.assertTrue(prompt and answer.strip(), document)
                 self.assertTrue(answer.startswith((" ", "def ")), document)
-        texts = {json.dumps(document) for document in documents}
-        self.assertTrue(texts.isdisjoint(json.dumps(document) for document in held_out))
+
+    def test_held_out_documents_are_not_trained_on(self):
+        """Among choices, few facts are asked in the same words again and again, with other choices."""
+        self.corpus("a.jsonl", "--kinds", "choices", documents=3000)
+        documents, held_out = [{json.dumps(document) for document in lines_of(self.path(name))}
+                               for name in ("a.jsonl", "a.held_out.jsonl")]
+        self.assertEqual(len(held_out), 30)
+        self.assertTrue(documents.isdisjoint(held_out))
 
     def test_the_mix_is_kept(self):
         self.corpus("a.jsonl", "--mix", "counter=25,steps=75", documents=2000)

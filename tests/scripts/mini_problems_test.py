@@ -86,8 +86,8 @@ class ProblemsTest(unittest.TestCase):
                 check_steps(self, question, answer[1:])
             self.assertEqual("".join(prompt + answer for prompt, answer in turns), layout["separator"].join(told))
             self.assertTrue(all(prompt.endswith("\nAnswer:") for prompt, _ in turns))
-        self.assertEqual(set(counts), set(range(1, 7)))
-        self.assertTrue(2.2 < sum(counts) / len(counts) < 2.8)
+        self.assertEqual(set(counts), {1, 2, 3})  # up to the suite's two shots and a question
+        self.assertTrue(1.8 < sum(counts) / len(counts) < 2)
         self.assertEqual(max(set(counts), key=counts.count), 1)
 
 
