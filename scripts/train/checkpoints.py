@@ -1,7 +1,6 @@
 """Checkpoints of a training: whole or not there, whenever the process is killed."""
 import json
 import os
-import shutil
 from pathlib import Path
 
 import torch
@@ -31,8 +30,8 @@ def save(out, step, model, optimizer, identity, extra, keep):
     _sync(folder)
     for old in sorted(folder.glob("step-*.pt"))[:-keep]:
         old.unlink()
-    for draft in folder.glob(".step-*.tmp"):
-        draft.unlink(missing_ok=True)
+    for left in folder.glob(".step-*.tmp"):  # of processes that were killed
+        left.unlink(missing_ok=True)
 
 
 def load(out, model, optimizer, identity, device):
@@ -40,15 +39,26 @@ def load(out, model, optimizer, identity, device):
     files = sorted(Path(out).glob("step-*.pt"))
     if not files:
         return 0, {}
-    state = torch.load(files[-1], map_location=device, weights_only=True)
-    if state["identity"] != json.dumps(identity, sort_keys=True):
-        then, now = json.loads(state["identity"]), json.loads(json.dumps(identity))
-        changed = sorted(f"{part}.{key}" for part in now for key in now[part] if then.get(part, {}).get(key) != now[part][key])
-        raise CheckpointError(f"{files[-1]}: is of another training ({', '.join(changed) or 'its data'} differ); "
-                              "name another [run] out, or remove the folder")
+    try:
+        state = torch.load(files[-1], map_location=device, weights_only=True)
+    except Exception as fault:
+        raise CheckpointError(f"{files[-1]}: cannot be read: {str(fault).splitlines()[0]} "
+                              "(remove it to go on from the one before)") from None
+    changed = differences(json.loads(state["identity"]), json.loads(json.dumps(identity)))
+    if changed:
+        raise CheckpointError(f"{files[-1]}: is of another training: {', '.join(changed)} "
+                              f"{'differs' if len(changed) == 1 else 'differ'} "
+                              "(name another [run] out, or remove the folder)")
     model.load_state_dict(state["model"])
     optimizer.load_state_dict(state["optimizer"])
     return state["step"], state["extra"]
+
+
+def differences(then, now):
+    """The keys, as [part] key, whose values differ."""
+    return [f"[{part}] {key}" for part in sorted({*then, *now})
+            for key in sorted({*then.get(part, {}), *now.get(part, {})})
+            if then.get(part, {}).get(key) != now.get(part, {}).get(key)]
 
 
 def keep_metrics(file, steps):
@@ -67,6 +77,3 @@ def keep_metrics(file, steps):
     draft.write_text("".join(line + "\n" for line in kept), encoding="utf-8")
     draft.replace(file)
 
-
-def clear(out):
-    shutil.rmtree(out, ignore_errors=True)

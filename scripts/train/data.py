@@ -1,9 +1,11 @@
 """Training text: documents to tokens, packed rows, and batches that depend on the seed and the step alone.
 
 A document is a line of JSON: {"text": ...} (all of it is predicted), {"prompt": ..., "answer": ...} or {"turns":
-[[prompt, answer], ...]} (the answers are), or, in a file that is not .jsonl, a paragraph between blank lines. Pieces are
-tokenized one by one, as a prompt is at inference; the end-of-text token follows the last.
+[[prompt, answer], ...]} (the answers are), or, in a file that is not .jsonl, a paragraph between blank lines. Pieces
+are tokenized one by one, as a prompt is at inference, the first after the tokens that begin every text (BOS) where the
+tokenizer has such; the end-of-text token follows the last.
 """
+import functools
 import hashlib
 import json
 import os
@@ -59,7 +61,8 @@ def read_documents(path):
 @dataclass
 class Rows:
     """Packed rows, arrays [R, T]: tokens int32; document int32 within the row, -1 for padding; position int32 within
-    the document; predicted bool, the token is to be predicted; answer bool, the token is the first of an answer."""
+    the document; predicted bool, the token is to be predicted; answer bool, the token is the first of an answer.
+    `digest` stands for the files that they are from."""
 
     tokens: np.ndarray
     document: np.ndarray
@@ -67,18 +70,28 @@ class Rows:
     predicted: np.ndarray
     answer: np.ndarray
     cut: int = 0  # documents longer than a row
+    digest: str = ""
 
     def __len__(self):
         return len(self.tokens)
 
 
-def _encode(tokenizer, documents, end, chunk=4096):
+def beginning(tokenizer):
+    """The ids that the tokenizer puts before every text."""
+    alone, whole = (tokenizer.encode("a", add_special_tokens=special).ids for special in (False, True))
+    at = next(i for i in range(len(whole)) if whole[i:i + len(alone)] == alone)
+    return whole[:at]
+
+
+def encode(tokenizer, documents, end, chunk=4096):
     """(ids, predicted, answer) arrays of each document."""
+    begin = beginning(tokenizer)
+
     def flush(pending):
         flat = [text for pieces in pending for text, _ in pieces]
         encoded = iter(tokenizer.encode_batch_fast(flat, add_special_tokens=False))
         for pieces in pending:
-            ids, predicted, answer = [], [], []
+            ids, predicted, answer = list(begin), [False] * len(begin), [False] * len(begin)
             for i, (_, loss) in enumerate(pieces):
                 piece = next(encoded).ids
                 ids += piece
@@ -132,27 +145,35 @@ def pack(encoded, length, open_rows=64):
     return out
 
 
-def load_rows(paths, tokenizer, end, length, cache):
-    """The packed rows of some files, kept in folder `cache` under a hash of everything that decides them."""
-    digest = hashlib.sha256(json.dumps([tokenizer.to_str(), end, length, 1]).encode())
+def _digest_of(paths):
+    digest = hashlib.sha256()
     for path in paths:
         try:
             with open(path, "rb") as file:
-                digest.update(hashlib.file_digest(file, "sha256").digest() + Path(path).suffix.encode())
+                digest.update(hashlib.file_digest(file, "sha256").digest() + Path(path).suffix.encode() + b"\n")
         except OSError as fault:
             raise DataError(f"{path}: {fault.strerror}") from None
-    file = Path(cache) / f"rows-{digest.hexdigest()[:16]}.npz"
+    return digest.hexdigest()[:16]
+
+
+def load_rows(paths, tokenizer, end, length, cache):
+    """The packed rows of some files, kept in folder `cache` under a hash of everything that decides them."""
+    digest = _digest_of(paths)
+    key = hashlib.sha256(json.dumps([digest, tokenizer.to_str(), end, length, 2]).encode()).hexdigest()[:16]
+    file = Path(cache) / f"rows-{key}.npz"
+    arrays = [name for name in Rows.__dataclass_fields__ if name not in ("cut", "digest")]
     if file.exists():
         with np.load(file) as stored:
-            return Rows(**{name: stored[name] for name in Rows.__dataclass_fields__ if name != "cut"}, cut=int(stored["cut"]))
+            return Rows(**{name: stored[name] for name in arrays}, cut=int(stored["cut"]), digest=digest)
     documents = (document for path in paths for document in read_documents(path))
-    rows = pack(_encode(tokenizer, documents, end), length)
-    if not len(rows) or not rows.predicted.any():
+    rows = pack(encode(tokenizer, documents, end), length)
+    if not (rows.predicted[:, 1:] & (rows.position[:, 1:] > 0)).any():
         raise DataError(f"{', '.join(map(str, paths))}: holds nothing to learn from")
     file.parent.mkdir(parents=True, exist_ok=True)
     draft = file.with_name(f"{file.name}.{os.getpid()}.tmp.npz")
-    np.savez(draft, **vars(rows))
+    np.savez(draft, cut=rows.cut, **{name: getattr(rows, name) for name in arrays})
     draft.replace(file)
+    rows.digest = digest
     return rows
 
 
@@ -161,11 +182,14 @@ def generator(*key):
     return np.random.Generator(np.random.Philox(np.random.SeedSequence(key)))
 
 
+@functools.lru_cache(maxsize=2)
+def _order(count, epoch, seed):
+    return generator(seed, 1, epoch).permutation(count)
+
+
 def rows_of_step(count, rows, step, seed):
     """Indices of the rows of one step (from 0): each epoch is its own permutation."""
-    wanted = np.arange(step * rows, (step + 1) * rows)
-    orders = {epoch: generator(seed, 1, int(epoch)).permutation(count) for epoch in np.unique(wanted // count)}
-    return np.array([orders[i // count][i % count] for i in wanted])
+    return np.array([_order(count, i // count, seed)[i % count] for i in range(step * rows, (step + 1) * rows)])
 
 
 def make_batch(rows, indices, mixing, where, random):

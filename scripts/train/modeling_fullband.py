@@ -8,20 +8,30 @@ embedding e_t fused with the top-layer hidden state h_{t-1} (after the final nor
 
 A setting says how: "standard" (never fused), "latent" (prompt plain, generated tokens fused), "latent@P" (the prompt is
 run P times, each pass fused with the states of the pass before), "latent@exact" (the prompt one position at a time),
-"standard@P"; ":zero", ":stale", ":reversed" or ":constant_gate" after it spoils the feedback, to show whether it is used.
+"standard@P"; ":zero", ":stale", ":reversed" or ":constant_gate" after it spoils the feedback, to show whether it is
+used.
 
 Shapes: B sequences, T positions, D model width, V vocabulary.
 """
+import inspect
 import re
 from dataclasses import dataclass
 
 import torch
 from torch import nn
-from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import DynamicCache, LlamaConfig, LlamaForCausalLM, LlamaModel
 from transformers.modeling_outputs import CausalLMOutputWithPast
 
 CONTROLS = ("zero", "stale", "reversed", "constant_gate")
 FUSIONS = ("glu", "additive")
+# What transformers calls the keys and values of earlier positions, as an argument and in an output.
+_CACHE = "cache" if "cache" in inspect.signature(LlamaModel.forward).parameters else "past_key_values"
+# generate()'s options under which it decodes otherwise than token by token from a cache, so that no states go along;
+# and their values that do not.
+_WITHOUT_STATES = {"num_beams": (None, 1), "assistant_model": (None,), "use_mtp": (None, False),
+                   "prompt_lookup_num_tokens": (None,), "assistant_early_exit": (None,), "penalty_alpha": (None, 0),
+                   "dola_layers": (None,), "prefill_chunk_size": (None,), "custom_generate": (None,),
+                   "use_cache": (None, True)}
 _SETTING = re.compile(r"(standard|latent|parallel)(?:@(exact|[1-9][0-9]*))?(?::(\w+))?")
 
 
@@ -107,11 +117,13 @@ class LatentFeedback(nn.Module):
         return self.state_proj(h) * torch.sigmoid(self.token_gate(e))
 
 
-def shift_right(h):
-    """[B, T, D] -> the states of the position before each, and of the one before that (h_0 at position 1).
-    Position 0 has no predecessor; what stands there is never used."""
+def shift_right(h, first):
+    """h [B, T, D] -> the states of the position before each, and of the one before that, which for a text's second
+    position is its first, too. first [B, T]: where a text begins. What stands there is never used."""
     before = torch.cat([h[:, :1], h[:, :-1]], 1)
-    return before, torch.cat([before[:, :1], before[:, :-1]], 1)
+    older = torch.cat([before[:, :1], before[:, :-1]], 1)
+    second = torch.cat([first[:, :1], first[:, :-1]], 1)
+    return before, torch.where(second[..., None], before, older)
 
 
 class FullBandwidthLlamaForCausalLM(LlamaForCausalLM):
@@ -126,68 +138,79 @@ class FullBandwidthLlamaForCausalLM(LlamaForCausalLM):
         constant = self.get_input_embeddings().weight[0] if control == "constant_gate" else None
         return self.latent_feedback(e, h, older, control, constant)
 
-    def run_passes(self, e, fused, passes, control=None, **inputs):
+    def run_passes(self, e, fused, first, passes, control=None, **inputs):
         """States [B, T, D] of each of `passes` runs over e [B, T, D], in order. `fused` [B, T] says which positions of
-        the later passes take the state of the position before; the others take the plain embedding."""
-        states = [self.model(inputs_embeds=e, use_cache=False, **inputs).last_hidden_state]
-        for _ in range(passes - 1):
-            u = torch.where(fused[..., None], self.fuse(e, *shift_right(states[-1]), control), e)
+        the later passes take the state of the position before; the others take the plain embedding. `first` [B, T]:
+        where a text begins; never fused."""
+        states, u = [], e
+        for p in range(passes):
+            if p:
+                u = self._fused_inputs(e, states[-1], fused, first, control)
             states.append(self.model(inputs_embeds=u, use_cache=False, **inputs).last_hidden_state)
         return states
 
-    def forward(self, input_ids=None, attention_mask=None, position_ids=None, past_key_values=None, inputs_embeds=None,
-                labels=None, use_cache=None, logits_to_keep=0, setting=None, states=None, **kwargs):
-        """As LlamaForCausalLM's. Without `states` (from an earlier output) the tokens are a prompt: run as `setting` has
-        it, P passes over all of them at once (so a whole text under latent@P is scored by P parallel passes). With
-        `states` they continue what is in `past_key_values`, fused one by one under a latent setting."""
+    def _fused_inputs(self, e, h, fused, first, control):
+        return torch.where(fused[..., None], self.fuse(e, *shift_right(h, first), control), e)
+
+    def forward(self, input_ids=None, attention_mask=None, position_ids=None, cache=None, inputs_embeds=None,
+                labels=None, use_cache=None, logits_to_keep=0, setting=None, states=None, past_key_values=None,
+                **kwargs):
+        """As LlamaForCausalLM's (past_key_values is an older name of `cache`). Without `states` (from an earlier
+        output) the tokens are a prompt: run as `setting` has it, P passes over all of them at once (so a whole text
+        under latent@P is scored by P parallel passes). With `states` they continue what is in the cache, fused one by
+        one under a latent setting."""
         chosen = Setting.parse(setting or self.config.setting)
+        cache = past_key_values if cache is None else cache
         # Stands even under standard: generate() builds its inputs alike for every setting.
         e = self.get_input_embeddings()(input_ids) if inputs_embeds is None else inputs_embeds
         inputs = dict(attention_mask=attention_mask, position_ids=position_ids)
+        first = None if states is not None or chosen.plain else self._first(e, cache, attention_mask)
         if states is not None and chosen.latent:
-            h, past_key_values = self._recur(e, chosen, past_key_values, states, **inputs)
-        elif states is not None or chosen.plain or (chosen.latent and chosen.passes == 1):
-            h, past_key_values = self._run(e, past_key_values, use_cache, **inputs)
+            h, cache = self._recur(e, chosen, cache, states, **inputs)
+        elif states is not None or chosen.passes == 1:
+            h, cache = self._run(e, cache, use_cache, **inputs)
         else:
-            if past_key_values is not None and past_key_values.get_seq_length():
+            if cache is not None and cache.get_seq_length():
                 raise ValueError("a cache without the states that go with it: pass states=output.states as well")
-            h, past_key_values = self._prompt(e, chosen, past_key_values, use_cache, **inputs)
+            h, cache = self._prompt(e, chosen, first, cache, use_cache, **inputs)
         keep = slice(-logits_to_keep, None) if isinstance(logits_to_keep, int) else logits_to_keep
         logits = self.lm_head(h[:, keep, :])
         loss = None
         if labels is not None:
             loss = self.loss_function(logits=logits, labels=labels, vocab_size=self.config.vocab_size, **kwargs)
-        last = h[:, -2:] if h.shape[1] > 1 else torch.cat([h if states is None else states[:, 1:], h], 1)
-        return FullBandwidthOutput(loss=loss, logits=logits, past_key_values=past_key_values, states=last)
+        return FullBandwidthOutput(loss=loss, logits=logits, states=self._last(h, first, states), **{_CACHE: cache})
+
+    def _last(self, h, first, states):
+        """States [B, 2, D] of the last two positions; of the last alone, twice, where it begins a text."""
+        if h.shape[1] == 1:
+            return torch.cat([h if states is None else states[:, 1:], h], 1)
+        if first is None:
+            return h[:, -2:]
+        return torch.cat([torch.where(first[:, -1:, None], h[:, -1:], h[:, -2:-1]), h[:, -1:]], 1)
 
     def _run(self, u, cache, use_cache, **inputs):
-        out = self.model(inputs_embeds=u, past_key_values=cache, use_cache=use_cache, **inputs)
-        return out.last_hidden_state, out.past_key_values
+        out = self.model(inputs_embeds=u, use_cache=use_cache, **{_CACHE: cache}, **inputs)
+        return out.last_hidden_state, getattr(out, _CACHE)
 
-    def _first(self, e, attention_mask):
+    def _first(self, e, cache, attention_mask):
         """[B, T], true at each row's first token: rows are padded on the left. Padding counts as first, too."""
-        if attention_mask is None or attention_mask.dim() != 2:
-            return torch.arange(e.shape[1], device=e.device)[None].expand(e.shape[:2]) == 0
-        return attention_mask[:, -e.shape[1]:].cumsum(1) <= 1
+        if attention_mask is None:
+            done = 0 if cache is None else cache.get_seq_length()
+            return torch.arange(done, done + e.shape[1], device=e.device)[None].expand(e.shape[:2]) == 0
+        if attention_mask.dim() != 2:
+            raise ValueError("latent feedback needs an attention mask [sequences, positions], which tells padding from "
+                             "text; a static cache makes another")
+        return (attention_mask.cumsum(1) <= 1)[:, -e.shape[1]:]
 
-    def _prompt(self, e, setting, cache, use_cache, attention_mask, position_ids):
-        inputs = dict(attention_mask=attention_mask, position_ids=position_ids)
-        first = self._first(e, attention_mask)
+    def _prompt(self, e, setting, first, cache, use_cache, **inputs):
         if setting.passes == 0:
             return self._recur(e, setting, cache, None, first=first, **inputs)
-        h = self.run_passes(e, ~first, setting.passes - 1, setting.control, **inputs)[-1]
-        before, older = shift_right(h)
-        # "The one before that" of a row's second token is its first, also where padding stands before it.
-        second = ~first & torch.cat([first[:, :1], first[:, :-1]], 1)
-        older = torch.where(second[..., None], before, older)
-        u = torch.where(first[..., None], e, self.fuse(e, before, older, setting.control))
-        return self._run(u, cache, use_cache, **inputs)
+        h = self.run_passes(e, ~first, first, setting.passes - 1, setting.control, **inputs)[-1]
+        return self._run(self._fused_inputs(e, h, ~first, first, setting.control), cache, use_cache, **inputs)
 
     def _recur(self, e, setting, cache, states, attention_mask, position_ids, first=None):
         """One position at a time. first [B, T]: positions that enter plain."""
-        if cache is None:
-            from transformers import DynamicCache
-            cache = DynamicCache(config=self.config)
+        cache = DynamicCache(config=self.config) if cache is None else cache
         done, rows = cache.get_seq_length(), []
         for t in range(e.shape[1]):
             u = e[:, t:t + 1]
@@ -204,15 +227,20 @@ class FullBandwidthLlamaForCausalLM(LlamaForCausalLM):
             rows.append(h)
         return torch.cat(rows, 1), cache
 
-    def generate(self, *args, setting=None, **kwargs):
-        """As every model's generate(), under `setting` (default: the configuration's). Beams and assisted decoding carry
-        no states along and are refused under a setting that needs them."""
+    def generate(self, inputs=None, generation_config=None, *args, setting=None, **kwargs):
+        """As every model's generate(), under `setting` (default: the configuration's). What decodes otherwise than
+        token by token from a cache (beams, assistants, use_cache=False) is refused under a setting that needs the
+        states."""
         chosen = setting or self.config.setting
+        if chosen.startswith("parallel"):
+            raise ValueError(f"setting {chosen}: is for scoring only")
         if not Setting.parse(chosen).plain:
-            config = kwargs.get("generation_config") or self.generation_config
-            if kwargs.get("num_beams", config.num_beams or 1) != 1 or kwargs.get("assistant_model") is not None:
-                raise ValueError(f"setting {chosen}: beams and assistants are not supported with latent feedback")
-        return super().generate(*args, setting=chosen, **kwargs)
+            config = generation_config or self.generation_config
+            for name, off in _WITHOUT_STATES.items():
+                value = kwargs.get(name, getattr(config, name, None))
+                if not any(value is known for known in off):
+                    raise ValueError(f"setting {chosen}: {name} = {value} is not supported with latent feedback")
+        return super().generate(inputs, generation_config, *args, setting=chosen, **kwargs)
 
     def _update_model_kwargs_for_generation(self, outputs, model_kwargs, *args, **kwargs):
         model_kwargs = super()._update_model_kwargs_for_generation(outputs, model_kwargs, *args, **kwargs)

@@ -1,9 +1,11 @@
 """Models to train: from scratch or from a checkpoint; and the folders that trained ones are written to."""
 import json
+import os
 import shutil
 from pathlib import Path
 
 import torch
+from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from transformers import AutoConfig, LlamaForCausalLM
 
@@ -40,30 +42,54 @@ def build(training, tokenizer, end):
     torch.manual_seed(training.run.seed)
     if m.start:
         return _from_checkpoint(m)
-    shape = dict(vocab_size=tokenizer.get_vocab_size(), hidden_size=m.hidden_size, intermediate_size=m.intermediate_size,
-                 num_hidden_layers=m.layers, num_attention_heads=m.heads, num_key_value_heads=m.kv_heads,
+    shape = dict(vocab_size=tokenizer.get_vocab_size(), hidden_size=m.hidden_size,
+                 intermediate_size=m.intermediate_size, num_hidden_layers=m.layers, num_attention_heads=m.heads,
+                 num_key_value_heads=m.kv_heads,
                  head_dim=m.hidden_size // m.heads, max_position_embeddings=m.context, rms_norm_eps=1e-5,
                  rope_parameters={"rope_type": "default", "rope_theta": m.rope_theta}, tie_word_embeddings=True,
-                 bos_token_id=None, eos_token_id=end, pad_token_id=end)
+                 bos_token_id=None, eos_token_id=end, pad_token_id=None)
+    return FullBandwidthLlamaForCausalLM(FullBandwidthLlamaConfig(latent_feedback=_feedback(m), **shape))
+
+
+def _feedback(m):
     # Always built with the fusion, so that models that differ in it alone start from the same other weights.
-    config = FullBandwidthLlamaConfig(latent_feedback={"fusion": "glu" if m.fusion == "none" else m.fusion}, **shape)
-    return FullBandwidthLlamaForCausalLM(config)
+    return {"fusion": "glu" if m.fusion == "none" else m.fusion}
+
+
+def is_ordinary(folder):
+    """Whether a checkpoint's config.json has no latent_feedback."""
+    try:
+        return "latent_feedback" not in json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as fault:
+        raise ConfigError(f"{folder}: has no readable config.json: {fault}") from None
 
 
 def _from_checkpoint(m):
+    ordinary = is_ordinary(m.start)
     try:
-        config = AutoConfig.from_pretrained(m.start) if _is_ordinary(m.start) else FullBandwidthLlamaConfig.from_pretrained(m.start)
-    except Exception as fault:
-        raise ConfigError(f"{m.start}: is not a checkpoint folder: {fault}") from None
-    if not _is_ordinary(m.start):
-        return FullBandwidthLlamaForCausalLM.from_pretrained(m.start, dtype=torch.float32)
-    if config.model_type != "llama":
-        raise ConfigError(f"{m.start}: is a {config.model_type} model; training starts from Llama checkpoints")
-    ordinary = LlamaForCausalLM.from_pretrained(m.start, dtype=torch.float32)
-    values = config.to_dict()
+        if ordinary:
+            kind = AutoConfig.from_pretrained(m.start).model_type
+            if kind != "llama":
+                raise ConfigError(f"{m.start}: is a {kind} model; training starts from Llama checkpoints")
+            old = LlamaForCausalLM.from_pretrained(m.start, dtype=torch.float32)
+        else:
+            old = FullBandwidthLlamaForCausalLM.from_pretrained(m.start, dtype=torch.float32)
+    except (OSError, ValueError, RuntimeError) as fault:
+        raise ConfigError(f"{m.start}: cannot be loaded: {str(fault).splitlines()[0]}") from None
+    model = _with_fusion(old, m) if ordinary else old
+    if not ordinary and m.fusion not in ("none", model.config.latent_feedback["fusion"]):
+        raise ConfigError(f"[model] fusion: {m.fusion} is not that of {m.start}, "
+                          f"{model.config.latent_feedback['fusion']}")
+    # Training knows no padding token: what the file calls so (SmolLM2's end of turn) is learnt like any other.
+    model.get_input_embeddings().padding_idx = None
+    return model
+
+
+def _with_fusion(ordinary, m):
+    values = ordinary.config.to_dict()
     for key in ("model_type", "architectures", "transformers_version", "dtype", "torch_dtype"):
         values.pop(key, None)
-    model = FullBandwidthLlamaForCausalLM(FullBandwidthLlamaConfig(latent_feedback={"fusion": m.fusion}, **values))
+    model = FullBandwidthLlamaForCausalLM(FullBandwidthLlamaConfig(latent_feedback=_feedback(m), **values))
     missing, unexpected = model.load_state_dict(ordinary.state_dict(), strict=False)
     if unexpected or any(not name.startswith("latent_feedback.") for name in missing):
         raise ConfigError(f"{m.start}: tensors do not fit: missing {missing}, unexpected {unexpected}")
@@ -72,56 +98,60 @@ def _from_checkpoint(m):
     return model
 
 
-def _is_ordinary(folder):
-    return "latent_feedback" not in json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
-
-
 @torch.no_grad()
-def calibrate_fusion(model, batch, states, seed):
+def calibrate_fusion(model, e_size, h_size, seed):
     """New fusion weights, scaled so that a fused input is of the size of an embedding and the gate tells tokens apart
-    from the first step: W^G e has unit variance, and W^U h * 1/2 (additive: a tenth of that) the size of e. Called once,
-    before the first step of more than one pass, where `states` [B, T, D] are the first pass's."""
+    from the first step: W^G e has unit variance, and W^U h * 1/2 (additive: a tenth of that) the size of e. Called
+    once, before the first step of more than one pass. e_size, h_size: root mean squares of that step's embeddings and
+    of its first pass's states."""
     feedback, width = model.latent_feedback, model.config.hidden_size
-    e = model.get_input_embeddings()(batch.tokens)[batch.document >= 0]
-    e_size, h_size = e.square().mean().sqrt(), states[batch.document >= 0].square().mean().sqrt()
     random = torch.Generator().manual_seed(seed)
     share = 2.0 if feedback.fusion == "glu" else 0.1
     draw = torch.randn(width, width, generator=random) / width**0.5
-    feedback.state_proj.weight.copy_(draw * (share * e_size / h_size).cpu())
+    feedback.state_proj.weight.copy_(draw * (share * e_size / h_size))
     if feedback.fusion == "glu":
         draw = torch.randn(width, width, generator=random) / width**0.5
-        feedback.token_gate.weight.copy_(draw / e_size.cpu())
+        feedback.token_gate.weight.copy_(draw / e_size)
 
 
 def export(model, training, folder, dtype=torch.float32, record=None):
-    """Writes a Hugging Face folder that from_pretrained and Fullband both read. `folder` must not exist.
-    record: what training.json says beside the configuration (a dict)."""
+    """Writes a Hugging Face folder that from_pretrained and Fullband both read. `folder` must not exist; it is there
+    when all of it is written. record: what training.json says beside the configuration (a dict)."""
     folder = Path(folder)
-    folder.mkdir(parents=True)
+    if folder.exists():
+        raise ConfigError(f"{folder}: exists; an export writes a new folder")
+    draft = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    draft.mkdir(parents=True)
     state = {name: value.detach().to("cpu", dtype).contiguous() for name, value in model.state_dict().items()}
     if model.config.tie_word_embeddings:
         state.pop("lm_head.weight", None)
-    plain = training.model.fusion == "none"
-    if plain:
+    if training.model.fusion == "none":
         state = {name: value for name, value in state.items() if not name.startswith("latent_feedback.")}
-    from safetensors.torch import save_file
-    save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
-    config = model.config.to_dict()
-    config["dtype"] = str(dtype).removeprefix("torch.")
-    if plain:
-        config.pop("latent_feedback")
-        config.update(model_type="llama", architectures=["LlamaForCausalLM"])
-    else:
-        config["architectures"] = ["FullBandwidthLlamaForCausalLM"]
-        config["auto_map"] = {"AutoConfig": "modeling_fullband.FullBandwidthLlamaConfig",
-                              "AutoModelForCausalLM": "modeling_fullband.FullBandwidthLlamaForCausalLM"}
-        shutil.copyfile(Path(__file__).parent / "modeling_fullband.py", folder / "modeling_fullband.py")
-    for name in [key for key, value in config.items() if value is None]:
-        config.pop(name)
-    (folder / "config.json").write_text(json.dumps(config, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    save_file(state, draft / "model.safetensors", metadata={"format": "pt"})
+    config = _config(model.config, training.model.fusion == "none", dtype)
+    (draft / "config.json").write_text(json.dumps(config, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    if training.model.fusion != "none":
+        shutil.copyfile(Path(__file__).parent / "modeling_fullband.py", draft / "modeling_fullband.py")
     for name in TOKENIZER_FILES + ("generation_config.json",):
         if (source_folder(training.model) / name).exists():
-            shutil.copyfile(source_folder(training.model) / name, folder / name)
-    (folder / "training.toml").write_text(training.source, encoding="utf-8")
+            shutil.copyfile(source_folder(training.model) / name, draft / name)
+    (draft / "training.toml").write_text(training.source, encoding="utf-8")
     if record is not None:
-        (folder / "training.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+        (draft / "training.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    draft.rename(folder)
+
+
+def _config(config, plain, dtype):
+    """config.json's values."""
+    values = config.to_dict()
+    values["dtype"] = str(dtype).removeprefix("torch.")
+    values.pop("_name_or_path", None)
+    if plain:
+        values.pop("latent_feedback")
+        values.update(model_type="llama", architectures=["LlamaForCausalLM"])
+    else:
+        values.update(architectures=["FullBandwidthLlamaForCausalLM"],
+                      auto_map={"AutoConfig": "modeling_fullband.FullBandwidthLlamaConfig",
+                                "AutoModelForCausalLM": "modeling_fullband.FullBandwidthLlamaForCausalLM"})
+    # Llama's default is 1, some token: where there is none, the file must say so.
+    return {key: value for key, value in values.items() if value is not None or key == "bos_token_id"}

@@ -41,7 +41,7 @@ class Batch:
 def pass_states(model, batch, passes):
     """The states [B, T, D] of each pass."""
     e = model.get_input_embeddings()(batch.tokens)
-    return model.run_passes(e, batch.fused(), passes, attention_mask=batch.attention_mask(),
+    return model.run_passes(e, batch.fused(), batch.position == 0, passes, attention_mask=batch.attention_mask(),
                             position_ids=batch.position)
 
 
@@ -54,7 +54,8 @@ def _loss(model, h, batch):
     # The head only where there is something to predict: most positions of a prompt have nothing.
     rows, columns = batch.supervised.nonzero(as_tuple=True)
     logits = model.lm_head(h[rows, columns])
-    return F.cross_entropy(logits.float(), batch.tokens[rows, columns + 1], reduction="sum")
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    return F.cross_entropy(logits, batch.tokens[rows, columns + 1], reduction="sum")
 
 
 def combine(losses, first_weight=1.0, later_weight=1.0):

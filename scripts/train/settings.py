@@ -1,7 +1,7 @@
 """One TOML file describes a training. `read(path)` checks every key and gives a Training; a checkpoint records it."""
 import dataclasses
+import math
 import tomllib
-import types
 import typing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,15 +93,21 @@ class Training:
     source: str = ""  # the file's text, as recorded in checkpoints
 
     def identity(self):
-        """What decides the weights, as plain values: a training is only resumed under the same."""
+        """What decides the weights beyond rounding, as plain values: a training is only resumed under the same. Files
+        are left out: what is in them counts, not where they are (Trainer.identity)."""
         values = dataclasses.asdict(self)
-        for key in ("source",):
-            values.pop(key)
-        for key in ("out", "device", "threads", "checkpoint_steps", "keep_checkpoints", "evaluate_steps",
-                    "evaluate_passes", "log_steps", "minutes"):
-            values["run"].pop(key)
-        values["data"].pop("held_out_rows")
+        values.pop("source")
+        for part, keys in _NO_WEIGHT.items():
+            for key in keys:
+                values[part].pop(key)
         return values
+
+
+# Keys that the weights do not depend on.
+_NO_WEIGHT = {
+    "model": ("start", "tokenizer"), "data": ("train", "held_out", "held_out_rows"), "schedule": ("micro_rows",),
+    "run": ("out", "device", "threads", "checkpoint_steps", "keep_checkpoints", "evaluate_steps", "evaluate_passes",
+            "log_steps", "minutes")}
 
 
 def read(path):
@@ -128,12 +134,12 @@ def read(path):
 def _fill(kind, values, where):
     if not isinstance(values, dict):
         raise ConfigError(f"{where} is not a table")
-    types = typing.get_type_hints(kind)
+    kinds = typing.get_type_hints(kind)
     out = {}
     for key, value in values.items():
-        if key not in types:
-            raise ConfigError(f"{where} {key}: is not a known key ({', '.join(types)})")
-        out[key] = _value(types[key], value, f"{where} {key}")
+        if key not in kinds:
+            raise ConfigError(f"{where} {key}: is not a known key ({', '.join(kinds)})")
+        out[key] = _value(kinds[key], value, f"{where} {key}")
     return kind(**out)
 
 
@@ -153,7 +159,10 @@ def _value(kind, value, where):
             raise ConfigError(f"{where}: is not a table")
         return {str(k): _value(float, v, f"{where} {k}") for k, v in value.items()}
     if type(value) is not kind:
-        raise ConfigError(f"{where}: {value!r} is not a {kind.__name__}")
+        names = {int: "a whole number", float: "a number", str: "text"}
+        raise ConfigError(f"{where}: {value!r} is not {names[kind]}")
+    if kind is float and not math.isfinite(value):
+        raise ConfigError(f"{where}: {value} is not a finite number")
     return value
 
 
@@ -163,22 +172,65 @@ def _check(t, path):
             raise ConfigError(f"{path}: {what}")
 
     require(t.run.out, "[run] out: names no folder for checkpoints and metrics")
-    require(t.data.train, "[data] train: names no file")
-    require(bool(t.model.start) != bool(t.model.tokenizer), "[model] needs either start (a checkpoint) or tokenizer")
-    require(t.model.fusion in ("glu", "additive", "none"), f"[model] fusion: {t.model.fusion!r} is not glu, additive or none")
-    require(t.run.precision in ("f32", "bf16"), f"[run] precision: {t.run.precision!r} is not f32 or bf16")
-    require(t.objective.prefix_start in ("uniform", "answer"), "[objective] prefix_start: is not uniform or answer")
-    require(0 <= t.objective.prefix_mixing <= 1, "[objective] prefix_mixing: is not a share")
-    s = t.schedule
-    require(s.steps >= 1 and s.rows >= 1 and s.micro_rows >= 1, "[schedule] steps, rows and micro_rows: at least 1")
-    require(0 <= s.warmup and 0 <= s.decay and s.warmup + s.decay <= 1, "[schedule] warmup and decay: shares of the steps")
+    require(t.data.train and all(t.data.train), "[data] train: names no file")
+    require(all(t.data.held_out), "[data] held_out: holds an empty name")
+    require(bool(t.model.start) != bool(t.model.tokenizer),
+            "[model] needs either start (a checkpoint) or tokenizer (from scratch), and not both")
+    for part, key, choices in (("model", "fusion", ("glu", "additive", "none")), ("run", "precision", ("f32", "bf16")),
+                               ("run", "device", ("auto", "cpu", "cuda")),
+                               ("objective", "prefix_start", ("uniform", "answer"))):
+        value = getattr(getattr(t, part), key)
+        require(value in choices, f"[{part}] {key}: {value!r} is not one of {', '.join(choices)}")
+    for part, key, least in _LEAST:
+        value = getattr(getattr(t, part), key)
+        require(value >= least, f"[{part}] {key}: {value} is less than {least}")
+    for part, key in _POSITIVE:
+        value = getattr(getattr(t, part), key)
+        require(value > 0, f"[{part}] {key}: {value} is not above 0")
+    _check_model(t, require)
+    _check_schedule(t, require)
+
+
+_LEAST = (
+    ("data", "sequence_length", 2), ("data", "held_out_rows", 1), ("schedule", "steps", 1), ("schedule", "rows", 1),
+    ("schedule", "micro_rows", 1), ("schedule", "weight_decay", 0), ("schedule", "final_rate", 0),
+    ("objective", "first_weight", 0), ("objective", "later_weight", 0), ("run", "seed", 0), ("run", "threads", 0),
+    ("run", "checkpoint_steps", 1), ("run", "keep_checkpoints", 1), ("run", "evaluate_steps", 1),
+    ("run", "evaluate_passes", 1), ("run", "log_steps", 1), ("run", "minutes", 0))
+_POSITIVE = (
+    ("model", "hidden_size"), ("model", "layers"), ("model", "heads"), ("model", "kv_heads"),
+    ("model", "intermediate_size"), ("model", "context"), ("model", "rope_theta"), ("schedule", "learning_rate"),
+    ("schedule", "clip"))
+
+
+def _check_model(t, require):
+    m = t.model
+    if m.start:  # the sizes are the checkpoint's
+        return
+    require(m.hidden_size % m.heads == 0, f"[model] heads: hidden_size {m.hidden_size} is not a multiple of {m.heads}")
+    require(m.hidden_size // m.heads % 2 == 0, f"[model] heads: a head's width {m.hidden_size // m.heads} is odd")
+    require(m.heads % m.kv_heads == 0, f"[model] kv_heads: heads {m.heads} is not a multiple of {m.kv_heads}")
+    require(t.data.sequence_length <= m.context,
+            f"[data] sequence_length: {t.data.sequence_length} is more than [model] context, {m.context}")
+
+
+def _check_schedule(t, require):
+    s, o = t.schedule, t.objective
+    require(0 <= o.prefix_mixing <= 1, f"[objective] prefix_mixing: {o.prefix_mixing} is not a share, 0 to 1")
+    require(o.first_weight > 0 or o.later_weight > 0, "[objective] first_weight and later_weight: both are 0")
+    require(0 <= s.warmup and 0 <= s.decay and s.warmup + s.decay <= 1,
+            "[schedule] warmup and decay: are not shares of the steps, together at most 1")
+    require(0 <= s.beta2 < 1, f"[schedule] beta2: {s.beta2} is not below 1")
     require(s.phases and s.phases[-1].until == 1.0, "[schedule] phases: the last is until = 1.0")
-    require(all(a.until < b.until for a, b in zip(s.phases, s.phases[1:])), "[schedule] phases: until must rise")
+    require(s.phases[0].until > 0 and all(a.until < b.until for a, b in zip(s.phases, s.phases[1:])),
+            "[schedule] phases: until must rise, from above 0")
     for phase in s.phases:
-        require(phase.passes and all(k.isdigit() and int(k) >= 1 and w > 0 for k, w in phase.passes.items()),
+        require(phase.passes and all(k.isdecimal() and k == str(int(k)) and int(k) >= 1 and w > 0
+                                     for k, w in phase.passes.items()),
                 f"[schedule] phases: passes {phase.passes} are not numbers of passes with positive weights")
         require(t.model.fusion != "none" or set(phase.passes) == {"1"}, "[schedule] phases: fusion none has one pass")
-    require(t.data.sequence_length >= 2, "[data] sequence_length: at least 2")
+        require(o.first_weight > 0 or "1" not in phase.passes,
+                "[objective] first_weight: 0 leaves nothing to learn in batches of one pass")
 
 
 def _absolute(t, folder):
@@ -188,5 +240,6 @@ def _absolute(t, folder):
 
     return dataclasses.replace(
         t, model=dataclasses.replace(t.model, start=path(t.model.start), tokenizer=path(t.model.tokenizer)),
-        data=dataclasses.replace(t.data, train=[path(p) for p in t.data.train], held_out=[path(p) for p in t.data.held_out]),
+        data=dataclasses.replace(t.data, train=[path(p) for p in t.data.train],
+                                 held_out=[path(p) for p in t.data.held_out]),
         run=dataclasses.replace(t.run, out=path(t.run.out)))

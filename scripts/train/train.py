@@ -16,11 +16,12 @@ from checkpoints import CheckpointError  # noqa: E402
 from data import DataError  # noqa: E402
 from models import export  # noqa: E402
 from settings import ConfigError, read  # noqa: E402
-from trainer import Trainer, TrainingStopped  # noqa: E402
+from trainer import Trainer, TrainingStopped, leave  # noqa: E402
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="train", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(prog="train", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("config", help="TOML file (its keys: scripts/train/settings.py)")
     parser.add_argument("--export", type=Path, help="when trained, write the model to this new folder")
     options = parser.parse_args()
@@ -34,6 +35,11 @@ def main():
     except (ConfigError, DataError, CheckpointError, TrainingStopped) as fault:
         print(f"train: {fault}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("train: stopped before the first step", file=sys.stderr)
+        return 130
+    finally:
+        leave()
     if not finished:
         print(f"train: stopped after step {trainer.done}; the same command goes on from there", file=sys.stderr)
         return 130

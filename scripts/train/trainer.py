@@ -1,6 +1,7 @@
 """The training loop: steps, progress, metrics, evaluation, checkpoints, one or several processes."""
 import contextlib
 import datetime
+import hashlib
 import json
 import math
 import os
@@ -9,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import torch
 import torch.distributed as dist
 
@@ -17,10 +19,17 @@ import models
 from data import generator, load_rows, make_batch, rows_of_step
 from objective import combine, pass_losses, pass_states
 from schedule import learning_rate, passes
+from settings import ConfigError
 
 
 class TrainingStopped(Exception):
     """A loss that is no number: says the step and the file with the batch that caused it."""
+
+
+def leave():
+    """Ends the talk with the other processes, where there are any."""
+    if dist.is_available() and dist.is_initialized():
+        dist.destroy_process_group()
 
 
 class Trainer:
@@ -35,11 +44,13 @@ class Trainer:
             torch.set_num_threads(training.run.threads)
         self.out = Path(training.run.out)
         self.metrics = self.out / "metrics.jsonl"
-        tokenizer, end = models.load_tokenizer(training.model)
-        self.model = models.build(training, tokenizer, end).to(self.device).train()
-        self.rows, self.held_out = self._rows(tokenizer, end)
+        self.tokenizer, end = models.load_tokenizer(training.model)
+        self.model = models.build(training, self.tokenizer, end).to(self.device).train()
+        self.rows, self.held_out = self._rows(self.tokenizer, end)
         self.optimizer = self._optimizer()
-        self.done, self.calibrated, self.tokens, self.seconds = 0, bool(training.model.start and not self._new_fusion()), 0, 0.0
+        self.done, self.saved, self.tokens, self.seconds = 0, -1, 0, 0.0
+        # New fusion weights get their size when they are first used.
+        self.calibrated = bool(training.model.start) and not models.is_ordinary(training.model.start)
         self.stop = False
 
     # --- set-up ---
@@ -49,15 +60,28 @@ class Trainer:
         if wanted == "auto":
             wanted = "cuda" if torch.cuda.is_available() else "cpu"
         if wanted == "cuda":
+            if not torch.cuda.is_available():
+                raise ConfigError("[run] device: there is no CUDA device here (cpu or auto)")
             wanted = f"cuda:{os.environ.get('LOCAL_RANK', 0)}"
             torch.cuda.set_device(wanted)
         return torch.device(wanted)
 
-    def _new_fusion(self):
-        return models._is_ordinary(self.t.model.start)
+    def identity(self):
+        """What decides the weights: the settings, and what is in the files that they name."""
+        def short(data):
+            return hashlib.sha256(data).hexdigest()[:16]
+
+        values = self.t.identity()
+        values["data"]["train"] = self.rows.digest
+        values["model"]["tokenizer"] = short(self.tokenizer.to_str().encode())
+        start = self.t.model.start
+        values["model"]["start"] = short((Path(start) / "config.json").read_bytes()) if start else ""
+        return values
 
     def _rows(self, tokenizer, end):
         d = self.t.data
+        if self.t.schedule.rows < self.world:
+            raise ConfigError(f"[schedule] rows: {self.t.schedule.rows} cannot be shared by {self.world} processes")
         cache = self.out / "cache"
         if self.rank != 0:
             dist.barrier()  # the first process fills the cache
@@ -67,8 +91,9 @@ class Trainer:
             dist.barrier()
         if self.rank == 0:
             used = (rows.document >= 0).mean()
+            cut = f", {rows.cut:,} documents cut" if rows.cut else ""
             self.say(f"data: {len(rows):,} rows of {d.sequence_length} tokens, {100 * used:.1f} % filled, "
-                     f"{rows.predicted.mean() * 100:.1f} % predicted" + (f", {rows.cut:,} documents cut" if rows.cut else ""))
+                     f"{rows.predicted.mean() * 100:.1f} % predicted{cut}")
         return rows, held_out
 
     def _optimizer(self):
@@ -100,41 +125,53 @@ class Trainer:
         """(mean loss of each pass in nats/token, norm of the gradient)."""
         count = passes(self.t.schedule, step, self.t.run.seed)
         micro = list(self.batch(step))
-        supervised = self._sum(torch.tensor([sum(b.supervised.sum().item() for b, _ in micro)], dtype=torch.float64))[0].item()
+        supervised = self._sum(sum(batch.supervised.sum().double().cpu() for batch, _ in micro)).item()
         if count > 1 and not self.calibrated:
-            self._calibrate(step)
+            self._calibrate(micro)
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate(self.t.schedule, step)
         self.optimizer.zero_grad(set_to_none=True)
-        totals = torch.zeros(count, dtype=torch.float64)
+        # The loss of each pass, and the number of micro-batches that have none that is finite.
+        totals, broken = torch.zeros(count + 1, dtype=torch.float64), None
         for batch, indices in micro:
             with self._precision():
                 losses = pass_losses(self.model, batch, count)
             loss = combine(losses, self.t.objective.first_weight, self.t.objective.later_weight) / max(supervised, 1)
+            losses = torch.stack([x.detach() for x in losses]).double().cpu()
+            totals[:count] += losses
             if not torch.isfinite(loss):
-                raise self._not_finite(step, count, losses, indices)
+                totals[count] += 1
+                broken = losses, indices
+                break
             loss.backward()
-            totals += torch.stack([x.detach() for x in losses]).double().cpu()
+        totals = self._sum(totals)  # all processes stop, or none
+        if totals[count]:
+            raise self._not_finite(step, count, broken)
         self._sum_gradients()
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.t.schedule.clip).item()
         if not math.isfinite(norm):
-            raise self._not_finite(step, count, [torch.tensor(norm)], micro[0][1])
+            raise self._not_finite(step, count, (totals[:count], np.concatenate([indices for _, indices in micro])))
         self.optimizer.step()
-        return (self._sum(totals) / max(supervised, 1)).tolist(), norm
+        return (totals[:count] / max(supervised, 1)).tolist(), norm
 
-    def _calibrate(self, step):
-        batch, _ = next(iter(self.batch(step)))
-        with torch.no_grad(), self._precision():
-            states = pass_states(self.model, batch, 1)[0].float()
-        models.calibrate_fusion(self.model, batch, states, self.t.run.seed)
-        if self.world > 1:
-            for p in self.model.latent_feedback.parameters():
-                dist.broadcast(p.data, 0)
+    @torch.no_grad()
+    def _calibrate(self, micro):
+        """Over the whole step, so that it does not depend on how that is split."""
+        sums = torch.zeros(3, dtype=torch.float64)
+        for batch, _ in micro:
+            real = batch.document >= 0
+            with self._precision():
+                h = pass_states(self.model, batch, 1)[0]
+            e = self.model.get_input_embeddings()(batch.tokens)
+            sums += torch.stack([e[real].double().square().sum(), h[real].double().square().sum(),
+                                 real.sum().double() * e.shape[-1]]).cpu()
+        e_square, h_square, count = self._sum(sums).tolist()
+        models.calibrate_fusion(self.model, (e_square / count)**0.5, (h_square / count)**0.5, self.t.run.seed)
         self.calibrated = True
 
     def _sum(self, values):
         if self.world > 1:
-            values = values.to(self.device)
+            values = values.to(self.device, copy=True)
             dist.all_reduce(values)
         return values.cpu()
 
@@ -147,12 +184,17 @@ class Trainer:
         for gradient, value in zip(gradients, torch._utils._unflatten_dense_tensors(flat, gradients)):
             gradient.copy_(value)
 
-    def _not_finite(self, step, count, losses, indices):
-        file = self.out / f"not-finite-{step}-{self.rank}.json"
-        file.write_text(json.dumps({"step": step, "passes": count, "losses": [str(x.item()) for x in losses],
-                                    "rows": indices.tolist(), "tokens": self.rows.tokens[indices].tolist()}) + "\n")
-        return TrainingStopped(f"step {step}: the loss is not a number; the batch is in {file}; "
-                               "the last checkpoint is good: lower learning_rate or clip and start again")
+    def _not_finite(self, step, count, broken):
+        """broken: (losses, rows) that caused it; None where they are another process's."""
+        if broken is None:
+            return TrainingStopped(f"step {step + 1}: the loss is not a number in another process")
+        losses, indices = broken
+        file = self.out / f"not-finite-{step + 1}-{self.rank}.json"
+        file.write_text(json.dumps({
+            "step": step + 1, "passes": count, "losses": [str(x) for x in losses.tolist()], "rows": indices.tolist(),
+            "tokens": self.rows.tokens[indices].tolist()}) + "\n", encoding="utf-8")
+        return TrainingStopped(f"step {step + 1}: the loss or its gradient is not a number; the batch is in {file} "
+                               "(a smaller learning_rate or clip may help: that is another training, with another out)")
 
     # --- evaluation ---
 
@@ -174,9 +216,10 @@ class Trainer:
     # --- the loop ---
 
     def _save(self):
-        if self.rank == 0:
-            checkpoints.save(self.out, self.done, self.model, self.optimizer, self.t.identity(), self.extra(),
+        if self.rank == 0 and self.saved != self.done:
+            checkpoints.save(self.out, self.done, self.model, self.optimizer, self.identity(), self.extra(),
                              self.t.run.keep_checkpoints)
+        self.saved = self.done
 
     def extra(self):
         return {"calibrated": self.calibrated, "tokens": self.tokens, "seconds": self.seconds}
@@ -189,23 +232,28 @@ class Trainer:
     def run(self):
         """Trains to the last step, or until told to stop. True when the last step is done."""
         self.out.mkdir(parents=True, exist_ok=True)
-        self.done, extra = checkpoints.load(self.out, self.model, self.optimizer, self.t.identity(), self.device)
+        self.done, extra = checkpoints.load(self.out, self.model, self.optimizer, self.identity(), self.device)
         for name, value in extra.items():
             setattr(self, name, value)
+        if self.done:
+            self.saved = self.done
         if self.rank == 0:
             checkpoints.keep_metrics(self.metrics, self.done)
             if self.done:
                 self.say(f"resuming after step {self.done:,} of {self.t.schedule.steps:,}")
         for name in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(name, lambda *_: setattr(self, "stop", True))
+            signal.signal(name, self._told_to_stop)
         progress = Progress(self)
         began = time.monotonic()
         while self.done < self.t.schedule.steps and not self._stopping(began):
             self._one(progress)
-        if self.stop or self.done == self.t.schedule.steps or self.t.run.minutes:
-            self._save()
+        self._save()
         progress.end()
         return self.done == self.t.schedule.steps
+
+    def _told_to_stop(self, number, _):
+        self.stop = True  # after this step, with a checkpoint
+        signal.signal(number, signal.SIG_DFL)  # the second time at once
 
     def _stopping(self, began):
         late = self.t.run.minutes and time.monotonic() - began > 60 * self.t.run.minutes
@@ -251,7 +299,8 @@ class Progress:
         left = datetime.timedelta(seconds=round((steps - done) * self.step_seconds))
         text = (f"step {done:,}/{steps:,}  loss {' / '.join(f'{x:.3f}' for x in losses)}  "
                 f"{self.rate:,.0f} tokens/s  {left} left")
-        print(f"\r\033[K{text}" if self.terminal else text, end="" if self.terminal else "\n", file=sys.stderr, flush=True)
+        start, end = ("\r\033[K", "") if self.terminal else ("", "\n")
+        print(start + text, end=end, file=sys.stderr, flush=True)
 
     def held_out(self, losses):
         if self.trainer.rank or losses is None:
