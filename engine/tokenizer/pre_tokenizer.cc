@@ -100,7 +100,7 @@ std::vector<Stretch> Behave(const std::vector<Stretch>& found, SplitBehavior beh
 PreTokenizer::PreTokenizer(const std::vector<PreTokenizerPart>& parts) {
   for (const PreTokenizerPart& part : parts) {
     Stage stage{part, nullptr};
-    if (!part.pattern.empty()) stage.regex = std::make_unique<Regex>(part.pattern, part.place);
+    if (!part.pattern.empty()) stage.regex = std::make_unique<SplitRegex>(part.pattern, part.place);
     stages_.push_back(std::move(stage));
   }
 }

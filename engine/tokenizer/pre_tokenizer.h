@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/tokenizer/definition.h"
-#include "engine/tokenizer/regex.h"
+#include "engine/tokenizer/split_regex.h"
 
 namespace fullband {
 
@@ -29,7 +29,7 @@ class PreTokenizer {
  private:
   struct Stage {
     PreTokenizerPart part;
-    std::unique_ptr<Regex> regex;  // where the part has an expression
+    std::unique_ptr<SplitRegex> regex;  // where the part has an expression
   };
   static void Apply(const Stage& stage, const std::string& for_expressions, Pieces* pieces);
   std::vector<Stage> stages_;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "common/error.h"
-#include "engine/tokenizer/regex.h"
+#include "engine/tokenizer/split_regex.h"
 
 namespace fullband {
 namespace {

@@ -77,24 +77,24 @@ TEST(Split, CategoriesAreTheReferenceLibrarys) {
             (Strings{"a\U000105C0", "-"}));
 }
 
-TEST(Regex, RefusesWhatTheTwoLibrariesReadDifferently) {
+TEST(SplitRegex, RefusesWhatTheTwoLibrariesReadDifferently) {
   for (const char* pattern :
        {R"(^a)",          R"(a$)",      R"(\w+)",   R"(\bx)",     R"(\h)",      R"(\v)",
         R"([[:alpha:]])", R"([a&&b])",  R"(a{,3})", R"(a{1,3}+)", R"((?x: a))", R"((?<name>a))",
         R"(\p{Han})",     R"(\p{^L})",  R"(\1)",    "\u4E00",     R"(\Qa\E)",   R"((*ACCEPT))",
         R"([a)",          R"((?i:ss))", R"([]a])",  "a\\"}) {
-    EXPECT_THROW(Regex(pattern, "here"), Error) << pattern;
+    EXPECT_THROW(SplitRegex(pattern, "here"), Error) << pattern;
   }
   for (const char* pattern :
        {R"((?i:'s|'t|'ll)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}]+[\r\n]*|\s+(?!\S))", "a{2}",
         R"([\]\-x]+?)", R"((?>a|b)(?<=a)(?<!b))", R"(\.\\)"}) {
-    EXPECT_NO_THROW(Regex(pattern, "here")) << pattern;
+    EXPECT_NO_THROW(SplitRegex(pattern, "here")) << pattern;
   }
 }
 
-TEST(Regex, MalformedPatternsNameTheirPlace) {
+TEST(SplitRegex, MalformedPatternsNameTheirPlace) {
   try {
-    Regex("(a", "file: part");
+    SplitRegex("(a", "file: part");
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.subject(), "file: part");
@@ -102,21 +102,21 @@ TEST(Regex, MalformedPatternsNameTheirPlace) {
   }
 }
 
-TEST(Regex, EndlessBacktrackingIsAnError) {
-  const Regex regex("(a+)+[bd]", "here");
+TEST(SplitRegex, EndlessBacktrackingIsAnError) {
+  const SplitRegex regex("(a+)+[bd]", "here");
   EXPECT_THROW(regex.Search(std::string(60, 'a') + "c"), Error);
 }
 
 // Each would take minutes in quadratic time, or end the program in recursion.
-TEST(Regex, LongTexts) {
-  const Regex words(
+TEST(SplitRegex, LongTexts) {
+  const SplitRegex words(
       R"([^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)", "here");
   const size_t size = 1 << 20;
   EXPECT_EQ(words.Search(std::string(size, 'a')).size(), 1u);
   EXPECT_EQ(words.Search(std::string(size, ' ') + "x").size(), 2u);
   EXPECT_EQ(words.Search(std::string(size, '\n')).size(), 1u);
   EXPECT_EQ(words.Search(std::string(size, '9')).size(), size / 3 + 1);
-  const Regex nested(R"((?:a|b)*c|.)", "here");
+  const SplitRegex nested(R"((?:a|b)*c|.)", "here");
   EXPECT_EQ(nested.Search(std::string(1000, 'a')).size(), 1000u);
 }
 

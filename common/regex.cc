@@ -1,5 +1,5 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include "engine/tokenizer/regex.h"
+#include "common/regex.h"
 
 #include <fmt/format.h>
 #include <pcre2.h>
@@ -20,7 +20,7 @@ struct Matcher {
   Matcher()
       : stack(pcre2_jit_stack_create(kJitStack, kJitStackLimit, nullptr)),
         context(pcre2_match_context_create(nullptr)),
-        data(pcre2_match_data_create(1, nullptr)) {
+        data(pcre2_match_data_create(2, nullptr)) {
     if (!stack || !context || !data) throw std::bad_alloc();
     pcre2_set_match_limit(context, kMatchLimit);
     pcre2_set_heap_limit(context, kHeapLimitKib);
@@ -61,7 +61,6 @@ struct Regex::Code {
 };
 
 Regex::Regex(const std::string& pattern, std::string place) : place_(std::move(place)) {
-  CheckPattern(pattern, place_);
   std::unique_ptr<pcre2_compile_context, decltype(&pcre2_compile_context_free)> context(
       pcre2_compile_context_create(nullptr), &pcre2_compile_context_free);
   if (!context) throw std::bad_alloc();
@@ -78,12 +77,11 @@ Regex::Regex(const std::string& pattern, std::string place) : place_(std::move(p
 
 Regex::~Regex() = default;
 
-std::vector<Stretch> Regex::Search(std::string_view text) const {
-  std::vector<Stretch> out;
+std::vector<RegexMatch> Regex::FindAll(std::string_view text) const {
+  std::vector<RegexMatch> matches;
   Matcher& matcher = ThreadMatcher();
-  size_t covered = 0;  // up to here `out` has it all
-  size_t from = 0;     // the search goes on here
-  bool any = false;
+  const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(matcher.data);
+  size_t from = 0;  // the search goes on here
   while (from <= text.size()) {
     // The text has been checked once: checking it again at each match would take quadratic time.
     const int found = pcre2_match(code_->value, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from,
@@ -93,22 +91,20 @@ std::vector<Stretch> Regex::Search(std::string_view text) const {
       throw Error(place_,
                   fmt::format("cannot be applied to a text of {} bytes: {}", text.size(), Message(found)),
                   "the expression backtracks too much on this text");
-    const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(matcher.data);
     const size_t begin = offsets[0], end = offsets[1];
-    if (begin == end && any && end == covered) {  // an empty match just behind the last one is not taken
+    if (begin == end && !matches.empty() && end == matches.back().end) {
       if (from == text.size()) break;
       do {
         ++from;
       } while (from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0) == 0x80);
       continue;
     }
-    if (covered != begin) out.push_back({covered, begin, false});
-    out.push_back({begin, end, true});
-    covered = from = end;
-    any = true;
+    // 0: more groups captured than there is room for, the first of them included.
+    const bool captured = found != 1 && offsets[2] != PCRE2_UNSET;
+    matches.push_back({begin, end, captured ? offsets[2] : begin, captured ? offsets[3] : end});
+    from = end;
   }
-  if (covered != text.size()) out.push_back({covered, text.size(), false});
-  return out;
+  return matches;
 }
 
 }  // namespace fullband

@@ -1,10 +1,11 @@
-// A regular expression over UTF-8 text (PCRE2), as Hugging Face's tokenizers search it (Oniguruma).
+// A regular expression as Hugging Face's tokenizers search it (Oniguruma).
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "common/regex.h"
 
 namespace fullband {
 
@@ -14,21 +15,18 @@ struct Stretch {
   bool match = false;
 };
 
-class Regex {
+class SplitRegex {
  public:
   // Throws Error about `place` where the expression is malformed, or has a construct that the two libraries
   // read differently (CheckPattern).
-  Regex(const std::string& pattern, std::string place);
-  ~Regex();
+  SplitRegex(const std::string& pattern, const std::string& place);
 
   // Matches and what is between them, in order, the whole text covered. `text` is valid UTF-8 made
   // ForExpressions(). Throws Error where the search takes too many steps. Safe to call from several threads.
   std::vector<Stretch> Search(std::string_view text) const;
 
  private:
-  struct Code;
-  std::unique_ptr<Code> code_;
-  std::string place_;
+  Regex regex_;
 };
 
 // Throws Error about `place` at the first construct outside the common ground of Oniguruma and PCRE2.

@@ -1,0 +1,34 @@
+// A regular expression over UTF-8 text (PCRE2), searched within bounds on steps and memory.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fullband {
+
+// Offsets are bytes of the text.
+struct RegexMatch {
+  size_t begin = 0, end = 0;
+  // What the first group captured; the whole match where the expression has no group, or it took no part.
+  size_t group_begin = 0, group_end = 0;
+};
+
+class Regex {
+ public:
+  // Throws Error about `place` where the expression is malformed.
+  Regex(const std::string& pattern, std::string place);
+  ~Regex();
+
+  // All matches that do not overlap, in order; an empty one right behind another is none. `text` is valid
+  // UTF-8. Throws Error where the search takes too many steps. Safe to call from several threads.
+  std::vector<RegexMatch> FindAll(std::string_view text) const;
+
+ private:
+  struct Code;
+  std::unique_ptr<Code> code_;
+  std::string place_;
+};
+
+}  // namespace fullband
