@@ -24,8 +24,19 @@ constexpr int kBusyMilliseconds = 20000;
 // Migrations by position: the first leads from version 1 to version 2. schema.sql is always the newest
 // version.
 const std::vector<std::string_view>& Migrations() {
-  static const std::vector<std::string_view> steps = {};
+  static const std::vector<std::string_view> steps = {
+      "ALTER TABLE items ADD COLUMN groups TEXT NOT NULL DEFAULT '{}'",
+  };
   return steps;
+}
+
+// What makes a store of an older version, by position as above, read as the newest: temporary views, which
+// hide the tables of their names. A new migration changes all of these.
+const std::vector<std::string_view>& ReadingViews() {
+  static const std::vector<std::string_view> views = {
+      "CREATE TEMP VIEW items AS SELECT *, '{}' AS groups FROM main.items",
+  };
+  return views;
 }
 
 fs::path FolderOf(const fs::path& path) {
@@ -92,7 +103,7 @@ Error EmptyError(const fs::path& path) {
   return Error(path.string(), "is empty, not a store", "fullband run --store makes one");
 }
 
-void CheckKind(const fs::path& path, SQLite::Database& database, StoreMode mode) {
+void CheckKind(const fs::path& path, SQLite::Database& database) {
   if (IsFresh(database)) throw EmptyError(path);
   if (database.execAndGet("PRAGMA application_id").getInt() != kApplicationId)
     throw Error(path.string(), "is not a store: an SQLite file of another program", "name another file");
@@ -104,9 +115,6 @@ void CheckKind(const fs::path& path, SQLite::Database& database, StoreMode mode)
                 "use the newer program");
   if (version < 1)
     throw Error(path.string(), "is damaged: a store without a schema version", "restore a copy");
-  if (version < SchemaVersion() && mode == StoreMode::kReadOnly)
-    throw Error(path.string(), fmt::format("has the older schema {} (now {})", version, SchemaVersion()),
-                "let fullband run open it once, which migrates it");
 }
 
 // Switching to the write-ahead log does not wait for other connections by itself.
@@ -133,11 +141,11 @@ void CreateSchema(SQLite::Database& database) {
 SQLite::Database OpenReadWrite(const fs::path& path) {
   SQLite::Database database(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMilliseconds);
   const bool fresh = IsFresh(database);
-  if (!fresh) CheckKind(path, database, StoreMode::kReadWrite);
+  if (!fresh) CheckKind(path, database);
   UseWriteAheadLog(database);
   database.exec("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
   if (fresh) CreateSchema(database);
-  CheckKind(path, database, StoreMode::kReadWrite);
+  CheckKind(path, database);
   if (database.execAndGet("PRAGMA user_version").getInt() < SchemaVersion()) Migrate(database, Migrations());
   return database;
 }
@@ -153,10 +161,18 @@ SQLite::Database OpenReadOnly(const fs::path& path, bool network) {
                 "copy it, with its -wal file, to a local disk");
   if (still) return SQLite::Database(path.string(), SQLite::OPEN_READONLY, kBusyMilliseconds);
   // With write permission on the file, the last reader tidies up the log's files; nothing can be written all
-  // the same.
-  SQLite::Database database(path.string(), SQLite::OPEN_READWRITE, kBusyMilliseconds);
+  // the same, since BeginReading() forbids it.
+  return SQLite::Database(path.string(), SQLite::OPEN_READWRITE, kBusyMilliseconds);
+}
+
+// The snapshot is taken before the version is read, so that a migration in another process cannot come
+// between.
+void BeginReading(const fs::path& path, SQLite::Database& database) {
+  database.exec("PRAGMA temp_store = MEMORY; BEGIN");
+  CheckKind(path, database);
+  const int version = database.execAndGet("PRAGMA user_version").getInt();
+  if (version < SchemaVersion()) database.exec(std::string(ReadingViews().at(version - 1)));
   database.exec("PRAGMA query_only = ON");
-  return database;
 }
 
 bool DiskFull(const fs::path& path) {
@@ -210,8 +226,7 @@ std::unique_ptr<Store> OpenStore(const fs::path& path, StoreMode mode) {
     if (mode == StoreMode::kReadOnly) {
       if (!exists) throw EmptyError(path);
       auto impl = std::make_unique<Store::Impl>(path, OpenReadOnly(path, !network.empty()));
-      CheckKind(path, impl->database, mode);
-      impl->database.exec("BEGIN");
+      BeginReading(path, impl->database);
       return std::unique_ptr<Store>(new Store(std::move(impl)));
     }
     if (!network.empty())

@@ -146,13 +146,14 @@ std::vector<ItemRecord> Store::Items(int64_t run_id) {
   return impl_->Guard([&] {
     SQLite::Statement query(
         impl_->database,
-        "SELECT id, item, position, prompt, gold, shots_dropped FROM items WHERE run_id = ? "
+        "SELECT id, item, position, prompt, gold, shots_dropped, groups FROM items WHERE run_id = ? "
         "ORDER BY position");
     query.bind(1, run_id);
     std::vector<ItemRecord> items;
     while (query.executeStep()) {
       ItemRecord& item = items.emplace_back();
-      Row(query).GetAll(item.id, item.item, item.position, item.prompt, item.gold, item.shots_dropped);
+      Row(query).GetAll(item.id, item.item, item.position, item.prompt, item.gold, item.shots_dropped,
+                        item.groups);
     }
     return items;
   });

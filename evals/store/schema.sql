@@ -1,5 +1,5 @@
 -- The store: one SQLite file. Schema version in user_version, kind of file in application_id; both and the migrations
--- in store.cc. Times are UTC in ISO 8601, durations in seconds. Texts are kept as they were asked and answered.
+-- in open.cc. Times are UTC in ISO 8601, durations in seconds. Texts are kept as they were asked and answered.
 
 CREATE TABLE models (
   id INTEGER PRIMARY KEY,
@@ -49,6 +49,7 @@ CREATE TABLE items (
   prompt TEXT NOT NULL,
   gold TEXT NOT NULL,
   shots_dropped INTEGER NOT NULL DEFAULT 0,
+  groups TEXT NOT NULL DEFAULT '{}',  -- JSON object: by which fields reports break accuracy down, and its values
   UNIQUE (run_id, item)
 );
 

@@ -66,6 +66,7 @@ struct ItemRecord {
   std::string prompt;
   std::string gold;
   int shots_dropped = 0;
+  std::string groups = "{}";  // JSON object: the fields that reports break accuracy down by, and its values
 };
 
 struct ChoiceRecord {
@@ -136,7 +137,9 @@ std::string UtcNow();
 
 enum class StoreMode {
   kReadWrite,  // made where it does not exist, migrated where it is older
-  kReadOnly,   // a snapshot of this moment; nothing is changed; works on read-only media
+  // A snapshot of this moment; nothing is changed; works on read-only media. An older store is read as it
+  // would be migrated.
+  kReadOnly,
 };
 
 // One connection to a store. Not for use by two threads at once: a thread that needs the store opens its own.
@@ -153,7 +156,8 @@ class Store {
   int64_t AddModel(const ModelRecord& model);
   // Id of the run with this key; added where it is new.
   int64_t AddRun(const RunRecord& run);
-  // Adds the items that the run does not have yet. Throws Error where one it has differs in prompt or gold.
+  // Adds the items that the run does not have yet; those it has take over the groups, which only describe.
+  // Throws Error where one it has differs in prompt or gold.
   void AddItems(int64_t run_id, const std::vector<ItemRecord>& items);
   int64_t AddSession(const SessionRecord& session);
   // Wall time, peak memory.

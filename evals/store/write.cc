@@ -135,7 +135,7 @@ int64_t Store::AddRun(const RunRecord& run) {
 void Store::AddItems(int64_t run_id, const std::vector<ItemRecord>& items) {
   SQLite::Database& database = impl_->database;
   impl_->Write([&] {
-    SQLite::Statement find(database, "SELECT prompt, gold FROM items WHERE run_id = ? AND item = ?");
+    SQLite::Statement find(database, "SELECT prompt, gold, groups FROM items WHERE run_id = ? AND item = ?");
     for (const ItemRecord& item : items) {
       find.bind(1, run_id);
       find.bind(2, item.item);
@@ -144,11 +144,14 @@ void Store::AddItems(int64_t run_id, const std::vector<ItemRecord>& items) {
           throw Error(impl_->path.string(),
                       fmt::format("item {} was asked with another prompt or gold answer", item.item),
                       "use a fresh store, or the program that began this run");
+        if (find.getColumn(2).getString() != item.groups)
+          Run(database, "UPDATE items SET groups = ? WHERE run_id = ? AND item = ?", item.groups, run_id,
+              item.item);
       } else {
         Run(database,
-            "INSERT INTO items (run_id, item, position, prompt, gold, shots_dropped) VALUES (?, ?, ?, ?, ?, "
-            "?)",
-            run_id, item.item, item.position, item.prompt, item.gold, item.shots_dropped);
+            "INSERT INTO items (run_id, item, position, prompt, gold, shots_dropped, groups) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            run_id, item.item, item.position, item.prompt, item.gold, item.shots_dropped, item.groups);
       }
       find.reset();
     }

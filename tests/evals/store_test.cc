@@ -111,6 +111,24 @@ TEST_F(StoreTest, ItemsAreAddedOnceAndNeverChanged) {
   EXPECT_EQ(store->Items(run_id).size(), 3u);  // nothing of the refused call stays
 }
 
+TEST_F(StoreTest, ItemsTakeOverNewGroups) {
+  const auto groups = [&](int index) { return store->Items(run_id).at(index).groups; };
+  EXPECT_EQ(groups(0), "{}");
+  store->AddItems(run_id,
+                  {{0, "i/1", 1, "p1", "g1", 2, R"({"k":1})"}, {0, "i/2", 2, "p2", "g2", 0, R"({"k":2})"}});
+  EXPECT_EQ(groups(0), "{}");
+  EXPECT_EQ(groups(1), R"({"k":1})");
+  EXPECT_EQ(groups(2), R"({"k":2})");
+  // Of this run only.
+  const int64_t other = store->AddRun(SomeRun(model_id, std::string(64, 'b')));
+  store->AddItems(other, {{0, "i/1", 1, "p1", "g1", 2, R"({"k":7})"}});
+  EXPECT_EQ(groups(1), R"({"k":1})");
+  // A refused call leaves them.
+  EXPECT_THROW(store->AddItems(run_id, {{0, "i/1", 1, "p1", "g1", 2, "{}"}, {0, "i/2", 2, "p2", "other", 0}}),
+               Error);
+  EXPECT_EQ(groups(1), R"({"k":1})");
+}
+
 TEST_F(StoreTest, ASampleComesBackWhole) {
   SampleRecord sample = SomeSample(Item(0), 0);
   sample.choices = {{" yes", 1, 3, 3, -1.5, {-1.5f}, true, false},
