@@ -14,6 +14,7 @@ const std::vector<Grader>& Graders() {
       {"number", 1, GradeNumber},
       {"lmeval_strict", 1, GradeLmEvalStrict},
       {"lmeval_flexible", 1, GradeLmEvalFlexible},
+      {"exact", 1, GradeExact, true},
   };
   return graders;
 }

@@ -1,9 +1,12 @@
 // Graders: a completion and a reference answer in, a verdict out. Pure functions behind one small table.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "common/regex.h"
 
 namespace fullband {
 
@@ -17,16 +20,25 @@ struct Verdict {
   std::string detail;     // the finer reason, from a small fixed vocabulary; may be empty
 };
 
-// What a text grader is given. `completion` is the kept text (already cut at the stop string).
+// Where a suite says that answers are, and how they are compared; for graders that know no answer's form.
+struct AnswerRule {
+  // The answer is what the last match's first group captured (the whole match where there is no group).
+  std::optional<Regex> pattern;
+  bool ignore_case = false;  // of ASCII letters
+};
+
+// What a text grader is given. `completion` is the kept text (already cut at the stop string), valid UTF-8.
 struct TextSample {
   std::string_view completion;
   std::string_view gold;
+  const AnswerRule* rule = nullptr;  // the suite's, where it has one
 };
 
 struct Grader {
   std::string name;
   int version = 1;  // raised whenever a verdict may change
   Verdict (*grade)(const TextSample& sample);
+  bool takes_rule = false;  // whether it heeds a suite's AnswerRule
 };
 
 // Throws a usage Error with near names for an unknown grader.

@@ -20,4 +20,12 @@ Verdict GradeNumber(const TextSample& sample);
 Verdict GradeLmEvalStrict(const TextSample& sample);
 Verdict GradeLmEvalFlexible(const TextSample& sample);
 
+// The answer's text, character by character. It is looked for in the visible text: where the suite's rule
+// says, else it is all of it. It and the gold lose white space at both ends and one full stop at the end
+// first. `extracted` is what was then compared, as written. Details: "empty" (nothing visible, or nothing
+// left to compare), "truncated_in_thought" (the text ends inside a thought), "no_match" (nothing that the
+// rule's pattern matches), "pattern_limit" (a time-out: the pattern backtracked too much), "gold_is_empty" (a
+// fault of the data).
+Verdict GradeExact(const TextSample& sample);
+
 }  // namespace fullband
