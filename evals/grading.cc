@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -11,11 +12,21 @@
 namespace fullband {
 namespace {
 
-Judge TextJudge(const std::string& name) {
+// The suite's rule, compiled; null where it has none.
+std::shared_ptr<const AnswerRule> RuleOf(const Suite& suite) {
+  if (!suite.answer) return nullptr;
+  auto rule = std::make_shared<AnswerRule>();
+  if (const std::string& pattern = suite.answer->pattern; !pattern.empty())
+    rule->pattern.emplace(pattern, suite.file.string() + ", answer.pattern");
+  rule->ignore_case = suite.answer->ignore_case;
+  return rule;
+}
+
+Judge TextJudge(const std::string& name, const std::shared_ptr<const AnswerRule>& rule) {
   const Grader& grader = FindGrader(name);
   return {grader.name, grader.version,
-          [grade = grader.grade](const SampleRecord& sample, const std::string& gold) {
-            return grade({sample.text, gold});
+          [grade = grader.grade, rule](const SampleRecord& sample, const std::string& gold) {
+            return grade({sample.text, gold, rule.get()});
           }};
 }
 
@@ -30,14 +41,20 @@ Judge ChoiceJudge(const std::string& name) {
 
 std::vector<Judge> JudgesOf(const Suite& suite) {
   std::vector<Judge> judges;
+  const std::shared_ptr<const AnswerRule> rule = RuleOf(suite);
+  bool heeded = !rule;
   for (const std::string& name : suite.graders) {
     try {
-      judges.push_back(suite.ask == Ask::kChoose ? ChoiceJudge(name) : TextJudge(name));
+      judges.push_back(suite.ask == Ask::kChoose ? ChoiceJudge(name) : TextJudge(name, rule));
+      heeded = heeded || FindGrader(name).takes_rule;
     } catch (const Error& error) {  // the fault is the suite file's
       throw Error(fmt::format("{}, graders: {}", suite.file.string(), error.subject()), error.why(),
                   error.remedy());
     }
   }
+  if (!heeded)
+    throw Error(suite.file.string() + ", answer", "none of the suite's graders heeds it",
+                "add the grader exact, or take the table away");
   return judges;
 }
 

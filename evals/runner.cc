@@ -118,7 +118,7 @@ class Session {
     for (size_t i = 0; i < task_.questions.size(); ++i) {
       const Question& question = task_.questions[i];
       items.push_back({0, question.item, static_cast<int64_t>(i), question.prompt_text, question.gold,
-                       question.shots_dropped});
+                       question.shots_dropped, question.groups});
     }
     store_.AddItems(run_.id, items);
     for (const ItemRecord& item : store_.Items(run_.id)) item_ids_[item.item] = item.id;

@@ -159,12 +159,41 @@ std::vector<Item> ReadMultipleChoice(std::string_view bytes, const std::filesyst
   });
 }
 
+// Questions by kind and difficulty: `question`, `answer`, `kind`, `difficulty` (0 or more); with steps also
+// `working`, the whole of what leads to the answer and says it.
+std::vector<Item> ReadGraded(std::string_view bytes, const std::filesystem::path& path, bool steps) {
+  return ReadLines(bytes, path, [steps](const Line& line) {
+    const int64_t difficulty = line.Integer("difficulty");
+    if (difficulty < 0) line.Fail("difficulty", fmt::format("is {}, below 0", difficulty));
+    nlohmann::json fields{{"question", line.Text("question")},
+                          {"answer", line.Text("answer")},
+                          {"kind", line.Text("kind")},
+                          {"difficulty", difficulty}};
+    if (steps) fields["working"] = line.Text("working");
+    return fields;
+  });
+}
+
 }  // namespace
 
 const std::vector<Reader>& Readers() {
   static const std::vector<Reader> readers = {
-      {"gsm8k_jsonl", Ask::kGenerate, {"question", "answer", "final"}, ReadGsm8k},
-      {"multiple_choice_jsonl", Ask::kChoose, {"query"}, ReadMultipleChoice},
+      {"gsm8k_jsonl", Ask::kGenerate, {"question", "answer", "final"}, {}, ReadGsm8k},
+      {"multiple_choice_jsonl", Ask::kChoose, {"query"}, {}, ReadMultipleChoice},
+      {"graded_jsonl",
+       Ask::kGenerate,
+       {"question", "answer", "kind"},
+       {"kind", "difficulty"},
+       [](std::string_view bytes, const std::filesystem::path& path) {
+         return ReadGraded(bytes, path, false);
+       }},
+      {"graded_steps_jsonl",
+       Ask::kGenerate,
+       {"question", "answer", "kind", "working"},
+       {"kind", "difficulty"},
+       [](std::string_view bytes, const std::filesystem::path& path) {
+         return ReadGraded(bytes, path, true);
+       }},
   };
   return readers;
 }

@@ -15,6 +15,7 @@ struct Reader {
   Ask ask;  // the kind of suite it serves; kChoose items have `choices` (texts) and `gold` (an index into
             // them)
   std::vector<std::string> fields;  // the text fields that templates may use
+  std::vector<std::string> groups;  // the fields, texts or whole numbers, that reports may group items by
   std::vector<Item> (*read)(std::string_view bytes, const std::filesystem::path& path);
 };
 

@@ -18,6 +18,7 @@ namespace {
 
 constexpr int64_t kMostShots = 1000;
 constexpr int64_t kMostNewTokens = 1 << 20;
+constexpr size_t kMostGroups = 2;
 
 std::filesystem::path SuiteFolder() { return HomeFolder() / "tasks"; }
 
@@ -120,10 +121,37 @@ void ReadGenerate(SuiteTable& file, const Reader& reader, Suite* suite) {
   table.Finish();
 }
 
+void ReadAnswer(SuiteTable& file, Suite* suite) {
+  std::optional<SuiteTable> table = file.OptionalTable("answer");
+  if (!table) return;
+  suite->answer = AnswerWording{table->Text("pattern", ""), table->Boolean("ignore_case", false)};
+  table->Finish();
+}
+
+void ReadReport(SuiteTable& file, const Reader& reader, Suite* suite) {
+  std::optional<SuiteTable> found = file.OptionalTable("report");
+  if (!found) return;
+  SuiteTable& table = *found;
+  suite->report_by = table.Texts("by");
+  if (suite->report_by.empty() || suite->report_by.size() > kMostGroups)
+    throw table.Wrong("by", fmt::format("names {} fields", suite->report_by.size()),
+                      "one or two are possible");
+  if (suite->report_by.front() == suite->report_by.back() && suite->report_by.size() > 1)
+    throw table.Wrong("by", fmt::format("names {} twice", suite->report_by.front()));
+  for (const std::string& field : suite->report_by) {
+    if (std::find(reader.groups.begin(), reader.groups.end(), field) != reader.groups.end()) continue;
+    throw table.Wrong("by",
+                      fmt::format("{} is not a field that items of {} are grouped by", field, reader.name),
+                      reader.groups.empty() ? "they have none" : DidYouMean(field, reader.groups));
+  }
+  table.Finish();
+}
+
 // What describes and never changes an answer is no part of a run's identity.
 nlohmann::json Definition(const toml::table& table) {
   nlohmann::json definition = TomlAsJson(table);
   definition.erase("title");
+  definition.erase("report");
   for (const char* name : {"data", "shots"})
     if (definition.contains(name)) definition[name].erase("origin");
   return definition;
@@ -154,6 +182,8 @@ Suite ReadSuite(const std::filesystem::path& path) {
   suite.chat = ReadWording(chat, reader);
   chat.Finish();
   if (reader.ask == Ask::kGenerate) ReadGenerate(table, reader, &suite);
+  if (reader.ask == Ask::kGenerate) ReadAnswer(table, &suite);
+  ReadReport(table, reader, &suite);
   table.Finish();
   suite.definition = Definition(parsed);
   return suite;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,12 @@ const char* FormatName(Format format);  // "completion", "chat"
 struct Item {
   std::string id;  // the data set's own where it has one, else the zero-based row
   nlohmann::json fields;
+};
+
+// Where a completion's answer is, for graders that know no answer's form (evals/graders/grader.h).
+struct AnswerWording {
+  std::string pattern;  // a regular expression; empty: the answer is the whole text
+  bool ignore_case = false;
 };
 
 struct DataFile {
@@ -51,11 +58,16 @@ struct Suite {
   DataFile shot_data;  // empty path: shots are drawn from `data` and then not asked
   int shots = 0;       // default number
   Wording completion, chat;
-  std::string shot_separator;        // between shots in completion format
-  std::string gold;                  // generate: template of the reference answer that graders are given
-  int max_new_tokens = 0;            // generate
-  std::vector<std::string> graders;  // the first is the headline
-  // The file as canonical JSON without what only describes it (title, origins): part of a run's identity.
+  std::string shot_separator;           // between shots in completion format
+  std::string gold;                     // generate: template of the reference answer that graders are given
+  int max_new_tokens = 0;               // generate
+  std::vector<std::string> graders;     // the first is the headline
+  std::optional<AnswerWording> answer;  // generate: what [answer] tells the graders that heed it
+  // Fields of the reader (its `groups`) by whose values reports break accuracy down; the last one's are a
+  // table's rows. Up to two.
+  std::vector<std::string> report_by;
+  // The file as canonical JSON without what only describes it (title, origins, report): part of a run's
+  // identity.
   nlohmann::json definition;
 
   const Wording& wording(Format format) const { return format == Format::kChat ? chat : completion; }

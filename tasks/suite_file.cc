@@ -60,6 +60,14 @@ int64_t SuiteTable::Integer(const std::string& key, int64_t least, int64_t most)
   return value;
 }
 
+bool SuiteTable::Boolean(const std::string& key, bool fallback) {
+  asked_.insert(key);
+  if (!Has(key)) return fallback;
+  const toml::node& node = Required(key);
+  if (!node.is_boolean()) throw Wrong(key, fmt::format("is of type {}, not true or false", TypeName(node)));
+  return **node.as_boolean();
+}
+
 std::vector<std::string> SuiteTable::Texts(const std::string& key) {
   const toml::node& node = Required(key);
   if (!node.is_array())
@@ -83,6 +91,12 @@ SuiteTable SuiteTable::Table(const std::string& key) {
   const toml::node& node = Required(key);
   if (!node.is_table()) throw Wrong(key, fmt::format("is of type {}, not a table", TypeName(node)));
   return SuiteTable(*node.as_table(), file_, prefix_ + key + ".");
+}
+
+std::optional<SuiteTable> SuiteTable::OptionalTable(const std::string& key) {
+  asked_.insert(key);
+  if (!Has(key)) return std::nullopt;
+  return Table(key);
 }
 
 void SuiteTable::Finish() const {

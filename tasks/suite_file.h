@@ -26,9 +26,11 @@ class SuiteTable {
   std::string Text(const std::string& key);
   std::string Text(const std::string& key, const std::string& fallback);
   int64_t Integer(const std::string& key, int64_t least, int64_t most);
+  bool Boolean(const std::string& key, bool fallback);
   std::vector<std::string> Texts(const std::string& key);
   std::vector<std::string> Texts(const std::string& key, const std::vector<std::string>& fallback);
   SuiteTable Table(const std::string& key);
+  std::optional<SuiteTable> OptionalTable(const std::string& key);
 
   // Throws where the table has a key that no getter asked for, with near names among those that could be.
   void Finish() const;

@@ -23,6 +23,7 @@ class Builder {
     Question question;
     question.item = item.id;
     question.fields = item.fields;
+    question.groups = GroupsText(data_.suite, item);
     question.gold = GoldText(data_, item);
     if (data_.suite.ask == Ask::kChoose) question.gold_choice = static_cast<int>(GoldChoice(item));
     const size_t shots = data_.shots.size();

@@ -38,10 +38,11 @@ struct Question {
   std::vector<Choice> choices;  // choose
   // Generate: the reference answer, as the graders take it; choose: the right choice's text.
   std::string gold;
-  int gold_choice = -1;   // choose
-  int shots_dropped = 0;  // to fit the context
-  std::string fault;      // why it cannot be asked, or empty
-  nlohmann::json fields;  // the item's own
+  int gold_choice = -1;       // choose
+  int shots_dropped = 0;      // to fit the context
+  std::string fault;          // why it cannot be asked, or empty
+  nlohmann::json fields;      // the item's own
+  std::string groups = "{}";  // GroupsText
 };
 
 struct Task {

@@ -150,6 +150,12 @@ std::string GoldText(const TaskData& data, const Item& item) {
   return FillTemplate(data.suite.gold, TextFields(item));
 }
 
+std::string GroupsText(const Suite& suite, const Item& item) {
+  nlohmann::ordered_json groups = nlohmann::ordered_json::object();
+  for (const std::string& field : suite.report_by) groups[field] = item.fields.at(field);
+  return groups.dump();
+}
+
 std::vector<std::string> ChoiceTexts(const Item& item) {
   return item.fields.at("choices").get<std::vector<std::string>>();
 }

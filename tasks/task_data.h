@@ -50,6 +50,8 @@ std::string ShotAnswer(const TaskData& data, const Item& item);
 
 // The reference answer: what the gold template says; choose: the right choice's own text.
 std::string GoldText(const TaskData& data, const Item& item);
+// The values of the fields that the suite's reports go by, in the suite's order, as a JSON object.
+std::string GroupsText(const Suite& suite, const Item& item);
 // Choose: the texts to choose from, and which is right.
 std::vector<std::string> ChoiceTexts(const Item& item);
 size_t GoldChoice(const Item& item);

@@ -119,5 +119,24 @@ TEST_F(PlanTest, RefusesAnUnknownGrader) {
   }
 }
 
+TEST_F(PlanTest, RefusesAnAnswerRuleThatIsWrongOrNobodys) {
+  const OwnSuite own;
+  const auto message = [&](const std::string& from, const std::string& to) -> std::string {
+    own.Write("own_graded.toml", Replaced(kOwnGraded, from, to));
+    request.suites = {own.Path("own_graded.toml")};
+    try {
+      MakePlan(request);
+      return "";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr(own.Path("own_graded.toml") + ", answer"));
+      return error.what();
+    }
+  };
+  EXPECT_EQ(message("exact", "exact"), "");
+  EXPECT_EQ(message("[\"exact\"]", "[\"number\", \"exact\"]"), "");
+  EXPECT_THAT(message("'is (", "'is (("), HasSubstr("answer.pattern: is not a regular expression"));
+  EXPECT_THAT(message("exact", "number"), HasSubstr("none of the suite's graders heeds it"));
+}
+
 }  // namespace
 }  // namespace fullband

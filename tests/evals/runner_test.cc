@@ -294,6 +294,25 @@ TEST_F(RunnerTest, AChangedPromptUnderTheSameKeyIsRefused) {
   EXPECT_THROW(run.Run(task), Error);
 }
 
+// Groups only describe: a suite that comes to name some later says them of the items that are there.
+TEST_F(RunnerTest, GroupsAreKeptAndMayChangeWithoutAskingAgain) {
+  Task task = ToyTask(3);
+  const std::string key = run.Run(task).run.key;
+  const auto groups = [&] {
+    std::vector<std::string> all;
+    for (const ItemRecord& item : Open()->Items(1)) all.push_back(item.groups);
+    return all;
+  };
+  EXPECT_THAT(groups(), testing::ElementsAre("{}", "{}", "{}"));
+  asked.clear();
+  const auto before = Content(folder / "a.db");
+  for (Question& question : task.questions) question.groups = R"({"of":")" + question.item + R"("})";
+  EXPECT_EQ(run.Run(task).run.key, key);
+  EXPECT_THAT(groups(), testing::ElementsAre(R"({"of":"toy/0"})", R"({"of":"toy/1"})", R"({"of":"toy/2"})"));
+  EXPECT_TRUE(asked.empty());
+  EXPECT_EQ(Content(folder / "a.db"), before);
+}
+
 TEST(RunnerOnAFullDisk, EndsWithOneClearErrorAndGoesOnLater) {
   SmallMount disk("640k");
   if (!disk.ok()) GTEST_SKIP() << "mounting needs root";

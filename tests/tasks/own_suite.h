@@ -61,6 +61,45 @@ question = "{query}"
 answer = "{choice}"
 )";
 
+inline constexpr char kOwnGraded[] = R"(name = "own_graded"
+version = 1
+title = "Own sums by difficulty"
+ask = "generate"
+reader = "graded_jsonl"
+graders = ["exact"]
+
+[data]
+path = "own_graded.jsonl"
+
+[shots]
+default = 0
+
+[completion]
+question = "{question}"
+answer = " {answer}."
+separator = "\n\n"
+
+[chat]
+question = "{question}"
+answer = "{answer}"
+
+[generate]
+max_new_tokens = 4
+gold = "{answer}"
+
+[answer]
+pattern = 'is (\w+)'
+ignore_case = true
+
+[report]
+by = ["kind", "difficulty"]
+)";
+
+inline constexpr char kOwnGradedItems[] =
+    R"({"id": "a", "kind": "sums", "difficulty": 2, "question": "1+1 is", "answer": "two"}
+{"id": "b", "kind": "odd \"ones\"", "difficulty": 1, "question": "1 is", "answer": "one"}
+)";
+
 inline constexpr char kOwnItems[] = R"({"question": "1+1?", "answer": "One and one.\n#### 2"}
 {"question": "2+3?", "answer": "#### 5"}
 )";
@@ -80,6 +119,8 @@ class OwnSuite {
   OwnSuite() {
     Write("own.toml", kOwnGenerate);
     Write("own_choice.toml", kOwnChoose);
+    Write("own_graded.toml", kOwnGraded);
+    Write("own_graded.jsonl", kOwnGradedItems);
     Write("own.jsonl", kOwnItems);
     Write("own_shots.jsonl", kOwnShots);
     Write("own_choice.jsonl", kOwnChoices);

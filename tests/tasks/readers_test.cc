@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "common/error.h"
 #include "common/hash.h"
 #include "tasks/data_file.h"
@@ -51,6 +53,35 @@ TEST(Readers, MultipleChoiceLinesBecomeItems) {
   EXPECT_EQ(items[1].fields["gold"], 1);
 }
 
+constexpr char kGradedLine[] =
+    R"({"id": "swaps-12-003", "kind": "swaps", "difficulty": 12, "question": "Q", "answer": "red", "working": "W"})";
+
+TEST(Readers, GradedLinesBecomeItems) {
+  const auto items = Read("graded_jsonl", kGradedLine);
+  ASSERT_EQ(items.size(), 1u);
+  EXPECT_EQ(items[0].id, "swaps-12-003");
+  EXPECT_EQ(items[0].fields, nlohmann::json::parse(
+                                 R"({"kind": "swaps", "difficulty": 12, "question": "Q", "answer": "red"})"));
+  EXPECT_EQ(Read("graded_steps_jsonl", kGradedLine)[0].fields["working"], "W");
+}
+
+// Each field that a reader says it has is there, whatever suites do with it.
+TEST(Readers, FillTheFieldsTheyName) {
+  const std::map<std::string, std::string> lines = {{"gsm8k_jsonl", kOwnItems},
+                                                    {"multiple_choice_jsonl", kOwnChoices},
+                                                    {"graded_jsonl", kGradedLine},
+                                                    {"graded_steps_jsonl", kGradedLine}};
+  for (const Reader& reader : Readers()) {
+    for (const Item& item : Read(reader.name, lines.at(reader.name))) {
+      for (const std::string& field : reader.fields)
+        EXPECT_TRUE(item.fields.at(field).is_string()) << reader.name << " " << field;
+      for (const std::string& field : reader.groups)
+        EXPECT_TRUE(item.fields.at(field).is_string() || item.fields.at(field).is_number_integer())
+            << reader.name << " " << field;
+    }
+  }
+}
+
 TEST(Readers, LinesMayHaveIdsAndWindowsEndingsAndOtherFields) {
   const auto items = Read("gsm8k_jsonl",
                           "{\"id\": \"a-7\", \"question\": \"?\", \"answer\": \"#### 1\", \"more\": [1]}\r\n"
@@ -79,7 +110,7 @@ TEST_P(BrokenData, IsRefusedByLineAndField) {
   EXPECT_EQ(message.find('\n'), std::string::npos) << message;
 }
 
-constexpr char kGsm[] = "gsm8k_jsonl", kMulti[] = "multiple_choice_jsonl";
+constexpr char kGsm[] = "gsm8k_jsonl", kMulti[] = "multiple_choice_jsonl", kGraded[] = "graded_jsonl";
 const std::string kGood = "{\"question\": \"a\", \"answer\": \"#### 1\"}\n";
 
 INSTANTIATE_TEST_SUITE_P(
@@ -161,6 +192,34 @@ INSTANTIATE_TEST_SUITE_P(
                kMulti,
                R"({"query": "a", "choices": ["x", "y"], "gold": 0.5})",
                {"gold: is 0.5"}},
+        Broken{"graded_without_difficulty",
+               kGraded,
+               R"({"kind": "a", "question": "q", "answer": "x"})",
+               {"difficulty: is missing"}},
+        Broken{"difficulty_is_text",
+               kGraded,
+               R"({"kind": "a", "difficulty": "3", "question": "q", "answer": "x"})",
+               {"difficulty: is \"3\", not a whole number"}},
+        Broken{"difficulty_is_a_fraction",
+               kGraded,
+               R"({"kind": "a", "difficulty": 1.5, "question": "q", "answer": "x"})",
+               {"difficulty: is 1.5"}},
+        Broken{"difficulty_is_negative",
+               kGraded,
+               R"({"kind": "a", "difficulty": -1, "question": "q", "answer": "x"})",
+               {"difficulty: is -1, below 0"}},
+        Broken{"graded_without_kind",
+               kGraded,
+               R"({"difficulty": 1, "question": "q", "answer": "x"})",
+               {"kind: is missing"}},
+        Broken{"answer_is_a_number",
+               kGraded,
+               R"({"kind": "a", "difficulty": 1, "question": "q", "answer": 3})",
+               {"answer: is of type number"}},
+        Broken{"steps_without_working",
+               "graded_steps_jsonl",
+               R"({"kind": "a", "difficulty": 1, "question": "q", "answer": "x"})",
+               {"working: is missing"}},
         Broken{"gold_missing", kMulti, R"({"query": "a", "choices": ["x", "y"]})", {"gold: is missing"}}),
     [](const auto& info) { return std::string(info.param.name); });
 

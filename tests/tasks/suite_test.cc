@@ -56,6 +56,36 @@ TEST(Suites, ReadsEveryField) {
   EXPECT_EQ(choice.shots, 1);
 }
 
+TEST(Suites, ReadsAnswerAndReport) {
+  const OwnSuite own;
+  const Suite suite = own.Load("own_graded.toml");
+  ASSERT_TRUE(suite.answer);
+  EXPECT_EQ(suite.answer->pattern, R"(is (\w+))");
+  EXPECT_TRUE(suite.answer->ignore_case);
+  EXPECT_EQ(suite.report_by, (std::vector<std::string>{"kind", "difficulty"}));
+  EXPECT_FALSE(own.Load().answer);
+  EXPECT_TRUE(own.Load().report_by.empty());
+  own.Write("own_graded.toml", Replaced(kOwnGraded, "pattern = 'is (\\w+)'\nignore_case = true\n", ""));
+  EXPECT_EQ(own.Load("own_graded.toml").answer->pattern, "");
+  EXPECT_FALSE(own.Load("own_graded.toml").answer->ignore_case);
+}
+
+TEST(Suites, WhatReportsGoByIsNoPartOfTheDefinitionAndWhatGradersGoByIs) {
+  const OwnSuite own;
+  const std::string before = Sha256HexOfJson(own.Load("own_graded.toml").definition);
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"[\"kind\", \"difficulty\"]", "[\"difficulty\"]"},
+           {"[report]\nby = [\"kind\", \"difficulty\"]\n", ""}}) {
+    own.Write("own_graded.toml", Replaced(kOwnGraded, from, to));
+    EXPECT_EQ(Sha256HexOfJson(own.Load("own_graded.toml").definition), before) << from;
+  }
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"is (", "was ("}, {"ignore_case = true", "ignore_case = false"}}) {
+    own.Write("own_graded.toml", Replaced(kOwnGraded, from, to));
+    EXPECT_NE(Sha256HexOfJson(own.Load("own_graded.toml").definition), before) << from;
+  }
+}
+
 // What only describes a suite is no part of a run's identity; all that changes a prompt is.
 TEST(Suites, DefinitionLeavesOutDescriptionsOnly) {
   const OwnSuite own;
@@ -219,6 +249,63 @@ INSTANTIATE_TEST_SUITE_P(
                {"max_new_tokens: is 0"}},
         Broken{"empty_stop", kOwnGenerate, "[\"Q:\"]", "[\"\"]", {"completion.stop: holds an empty string"}},
         Broken{"stop_of_numbers", kOwnGenerate, "[\"Q:\"]", "[1]", {"completion.stop", "not only strings"}},
+        Broken{"report_by_text",
+               kOwnGraded,
+               "[\"kind\", \"difficulty\"]",
+               "\"kind\"",
+               {"report.by: is of type string, not an array"}},
+        Broken{"report_by_an_unknown_field",
+               kOwnGraded,
+               "\"difficulty\"]",
+               "\"dificulty\"]",
+               {"report.by: dificulty is not a field", "did you mean difficulty?"}},
+        Broken{"report_by_a_field_without_groups",
+               kOwnGraded,
+               "\"difficulty\"]",
+               "\"question\"]",
+               {"report.by: question is not a field"}},
+        Broken{"report_by_nothing",
+               kOwnGraded,
+               "[\"kind\", \"difficulty\"]",
+               "[]",
+               {"report.by: names 0 fields"}},
+        Broken{"report_by_too_many",
+               kOwnGraded,
+               "\"difficulty\"]",
+               "\"difficulty\", \"kind\"]",
+               {"report.by: names 3 fields", "one or two"}},
+        Broken{"report_by_one_twice",
+               kOwnGraded,
+               "\"difficulty\"]",
+               "\"kind\"]",
+               {"report.by: names kind twice"}},
+        Broken{"report_without_by",
+               kOwnGraded,
+               "by = [\"kind\", \"difficulty\"]",
+               "",
+               {"report.by: is missing"}},
+        Broken{"report_of_a_reader_without_groups",
+               kOwnGenerate,
+               "[generate]",
+               "[report]\nby = [\"question\"]\n[generate]",
+               {"report.by: question is not a field that items of gsm8k_jsonl", "they have none"}},
+        Broken{"misspelt_report", kOwnGraded, "[report]", "[reports]", {"reports: is not a key", "report?"}},
+        Broken{"misspelt_answer_key",
+               kOwnGraded,
+               "pattern =",
+               "patern =",
+               {"answer.patern", "did you mean pattern?"}},
+        Broken{"ignore_case_is_text",
+               kOwnGraded,
+               "ignore_case = true",
+               "ignore_case = \"yes\"",
+               {"answer.ignore_case: is of type string, not true or false"}},
+        Broken{"empty_pattern", kOwnGraded, "'is (\\w+)'", "''", {"answer.pattern: is empty"}},
+        Broken{"choose_with_answer",
+               kOwnChoose,
+               "[chat]",
+               "[answer]\nignore_case = true\n[chat]",
+               {"answer: is not a key"}},
         Broken{"choose_without_choice",
                kOwnChoose,
                " {choice}",

@@ -58,6 +58,17 @@ TEST_F(Tokens, CompletionPromptsAreTheTextBehindBos) {
   EXPECT_THAT(task.questions[1].prompt_text, ::testing::EndsWith("\n\nQ: 2+3?\nA:"));
 }
 
+TEST_F(Tokens, GroupsStandInTheSuitesOrder) {
+  const Task task = Build("own_graded.toml", {});
+  ASSERT_EQ(task.questions.size(), 2u);
+  EXPECT_EQ(task.questions[0].groups, R"({"kind":"sums","difficulty":2})");
+  EXPECT_EQ(task.questions[1].groups, R"({"kind":"odd \"ones\"","difficulty":1})");
+  own_.Write("own_graded.toml",
+             Replaced(kOwnGraded, "[\"kind\", \"difficulty\"]", "[\"difficulty\", \"kind\"]"));
+  EXPECT_EQ(Build("own_graded.toml", {}).questions[0].groups, R"({"difficulty":2,"kind":"sums"})");
+  EXPECT_EQ(Build("own.toml", {}).questions[0].groups, "{}");
+}
+
 TEST_F(Tokens, ChoicesAreScoredBehindTheirContext) {
   TaskOptions options;
   options.shots = 0;
