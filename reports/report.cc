@@ -11,6 +11,7 @@
 
 #include "common/error.h"
 #include "common/paths.h"
+#include "reports/breakdown.h"
 #include "reports/comparison.h"
 #include "reports/figures.h"
 #include "reports/markdown.h"
@@ -54,6 +55,16 @@ Cells RunCells(const RunResults& results, const Cells& more) {
   Cells cells = {results.model.name, results.run.setting, AskedAs(results)};
   cells.insert(cells.end(), more.begin(), more.end());
   return cells;
+}
+
+std::string Bullets(const std::vector<std::string>& notes) {
+  std::string text;
+  for (const std::string& note : notes) text += "- " + note + "\n";
+  return notes.empty() ? "" : text + "\n";
+}
+
+std::string Joined(const std::vector<std::string>& parts, const char* separator = ", ") {
+  return fmt::format("{}", fmt::join(parts, separator));
 }
 
 std::string AccuracyTable(const std::vector<Row>& rows) {
@@ -116,6 +127,65 @@ std::string GraderTable(const std::vector<Row>& rows) {
                          ? ", and the share in which it found an answer"
                          : "") +
          ".\n\n" + table.Render();
+}
+
+// A column's title for each run: its setting, and whatever else it takes to tell the runs apart.
+std::vector<std::string> RunTitles(const std::vector<const RunResults*>& runs) {
+  std::set<std::string> models, prompts;
+  for (const RunResults* results : runs) {
+    models.insert(results->model.name);
+    prompts.insert(AskedAs(*results));
+  }
+  std::vector<std::string> titles;
+  for (const RunResults* results : runs) {
+    std::string title = models.size() > 1 ? results->model.name + ", " : "";
+    title += results->run.setting;
+    if (prompts.size() > 1) title += ", " + AskedAs(*results);
+    titles.push_back(title);
+  }
+  const std::vector<std::string> short_titles = titles;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    if (std::count(short_titles.begin(), short_titles.end(), titles[i]) > 1)
+      titles[i] += " (" + Key(*runs[i]) + ")";
+  }
+  return titles;
+}
+
+std::string BreakdownTable(const Breakdown& breakdown) {
+  Columns columns;
+  for (const std::string& field : breakdown.fields) columns.push_back({field, kLeft});
+  for (const std::string& title : RunTitles(breakdown.runs)) columns.push_back({title});
+  Table table(columns);
+  for (const BreakdownRow& row : breakdown.rows) {
+    Cells cells = row.labels;
+    for (const BreakdownCell& cell : row.cells) {
+      cells.push_back(cell.items == 0 ? std::string(kNoValue)
+                                      : fmt::format("{} ({})", Percent(cell.Share()), Count(cell.items)));
+    }
+    table.Add(cells);
+  }
+  return fmt::format("### Accuracy by {}\n\nBy the headline grader; in brackets the items that count.\n\n",
+                     Joined(breakdown.fields, " and ")) +
+         table.Render();
+}
+
+// Nothing where no items are grouped.
+std::string BreakdownSection(std::span<const RunResults> runs) {
+  const std::vector<Breakdown> breakdowns = BreakDown(runs);
+  if (breakdowns.empty()) return "";
+  std::string section;
+  for (const Breakdown& breakdown : breakdowns) section += BreakdownTable(breakdown);
+  std::vector<std::string> notes;
+  for (const RunResults& results : runs) {
+    const bool grouped = std::any_of(results.items.begin(), results.items.end(),
+                                     [](const ItemResult& item) { return !item.groups.empty(); });
+    if (!grouped && !results.items.empty())
+      notes.push_back(
+          fmt::format("{}, {} ({}): its items' groups are not in the store; running it once more adds "
+                      "them, without asking anything anew.",
+                      results.model.name, results.run.setting, Key(results)));
+  }
+  return section + Bullets(notes);
 }
 
 std::string LengthTable(const std::vector<Row>& rows) {
@@ -226,16 +296,6 @@ std::string PairedLengths(const std::vector<Comparison>& pairs) {
          table.Render();
 }
 
-std::string Bullets(const std::vector<std::string>& notes) {
-  std::string text;
-  for (const std::string& note : notes) text += "- " + note + "\n";
-  return notes.empty() ? "" : text + "\n";
-}
-
-std::string Joined(const std::vector<std::string>& parts, const char* separator = ", ") {
-  return fmt::format("{}", fmt::join(parts, separator));
-}
-
 std::vector<std::string> PairNotes(const std::vector<Comparison>& pairs) {
   std::vector<std::string> notes;
   for (const Comparison& pair : pairs) {
@@ -304,8 +364,8 @@ std::string SuiteSection(std::span<const RunResults> runs) {
   }
   return fmt::format("## {}\n\n### Accuracy\n\nBy {}; correct / (asked − faults), Wilson 95 % interval.\n\n",
                      runs.front().run.suite, Joined({headlines.begin(), headlines.end()}, " or ")) +
-         AccuracyTable(rows) + Bullets(notes) + GraderTable(rows) + LengthTable(rows) + CostTable(rows) +
-         PairSection(CompareSettings(runs));
+         AccuracyTable(rows) + Bullets(notes) + GraderTable(rows) + BreakdownSection(runs) +
+         LengthTable(rows) + CostTable(rows) + PairSection(CompareSettings(runs));
 }
 
 std::string Head(Store& store, const std::vector<RunResults>& runs) {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <tuple>
 #include <unordered_map>
 
+#include "common/error.h"
 #include "common/hash.h"
 
 namespace fullband {
@@ -51,6 +53,21 @@ void ReadSessions(Store& store, RunResults* results) {
   }
 }
 
+std::vector<GroupValue> ReadGroups(const Store& store, const ItemRecord& item) {
+  const auto groups = nlohmann::ordered_json::parse(item.groups, nullptr, false);
+  if (!groups.is_object())
+    throw Error(store.path().string(), "the groups of item " + item.item + " are not a JSON object",
+                "restore a copy");
+  std::vector<GroupValue> values;
+  for (const auto& [field, value] : groups.items()) {
+    GroupValue& group = values.emplace_back();
+    group.field = field;
+    group.text = value.is_string() ? value.get<std::string>() : value.dump();
+    if (value.is_number_integer()) group.number = value.get<int64_t>();
+  }
+  return values;
+}
+
 RunResults ReadRun(Store& store, const RunRecord& run, const ModelRecord& model) {
   RunResults results;
   results.run = run;
@@ -62,7 +79,7 @@ RunResults ReadRun(Store& store, const RunRecord& run, const ModelRecord& model)
   std::unordered_map<int64_t, size_t> places;  // by item id
   for (const ItemRecord& item : store.Items(run.id)) {
     places[item.id] = results.items.size();
-    results.items.push_back({item.item, {}});
+    results.items.push_back({item.item, {}, ReadGroups(store, item)});
     results.shots_dropped += item.shots_dropped > 0;
   }
   store.ForEachSample(run.id, true, [&](const SampleRecord& record) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,9 +38,17 @@ struct SampleResult {
   Result Of(const std::string& grader) const;
 };
 
+// A field that accuracy is broken down by, and an item's value.
+struct GroupValue {
+  std::string field;
+  std::string text;
+  std::optional<int64_t> number;  // where the value is one
+};
+
 struct ItemResult {
   std::string item;
   std::vector<SampleResult> samples;
+  std::vector<GroupValue> groups = {};  // in the suite's order
 };
 
 // Summed over a run's samples and sessions.

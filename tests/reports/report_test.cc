@@ -22,6 +22,22 @@ std::string Content(const std::filesystem::path& path) {
   return content.str();
 }
 
+// Two items at each difficulty 1 to 12 of `swaps`, of which the second is right up to difficulty `reach` and
+// the first always, and one right item of `counter`.
+SyntheticRun TrackingRun(const std::string& model, const std::string& setting, int reach) {
+  SyntheticRun run{setting, {}};
+  run.suite = "tracking";
+  run.model = model;
+  for (int k = 1; k <= 12; ++k) {
+    const std::string groups = R"({"kind":"swaps","difficulty":)" + std::to_string(k) + "}";
+    run.samples.push_back({"a" + std::to_string(k), "correct", 1, "end", "", groups});
+    run.samples.push_back(
+        {"b" + std::to_string(k), k <= reach ? "correct" : "no_answer", 1, "end", "", groups});
+  }
+  run.samples.push_back({"c", "correct", 1, "end", "", R"({"kind":"counter","difficulty":3})"});
+  return run;
+}
+
 struct ReportTest : testing::Test {
   TempFolder folder;
   std::unique_ptr<Store> store = OpenStore(folder / "s.db", StoreMode::kReadWrite);
@@ -53,6 +69,9 @@ TEST_F(ReportTest, EqualsTheGoldenFile) {
                            1319});
   AddSyntheticRun(*store, {"standard", {{"0", "correct", 3, "end", ""}}, {}, "another"});
   AddSyntheticRun(*store, {"latent", {{"0", "incorrect", 4, "end", ""}}, {}, "another", 0, 512});
+  AddSyntheticRun(*store, TrackingRun("toy-1m", "standard", 6));
+  AddSyntheticRun(*store, TrackingRun("toy-1m", "latent", 9));
+  AddSyntheticRun(*store, TrackingRun("toy-2m", "standard", 12));
   const std::string report = RenderReport(*store);
   const std::string golden = std::string(FULLBAND_TEST_DATA) + "/reports/report.md";
   if (std::getenv("FULLBAND_UPDATE_GOLDEN")) std::ofstream(golden) << report;
@@ -106,6 +125,29 @@ TEST_F(ReportTest, WarnsOfTruncatedTraces) {
   run.suite = "another";
   AddSyntheticRun(*store, run);
   EXPECT_THAT(RenderReport(*store), HasSubstr("2 of 10 traces were truncated"));
+}
+
+TEST_F(ReportTest, SaysWhichRunsHaveNoGroups) {
+  SyntheticRun run = TrackingRun("toy-1m", "standard", 3);
+  AddSyntheticRun(*store, run);
+  EXPECT_THAT(RenderReport(*store), testing::Not(HasSubstr("groups are not in the store")));
+  run.setting = "latent";
+  for (SyntheticSample& sample : run.samples) sample.groups = "{}";
+  AddSyntheticRun(*store, run);
+  const std::string report = RenderReport(*store);
+  EXPECT_THAT(report, HasSubstr("| kind    | difficulty |    standard |\n"));
+  EXPECT_THAT(report, HasSubstr("toy-1m, latent ("));
+  EXPECT_THAT(report, HasSubstr("its items' groups are not in the store"));
+}
+
+TEST_F(ReportTest, ColumnsAreToldApart) {
+  SyntheticRun run = TrackingRun("toy-1m", "standard", 3);
+  AddSyntheticRun(*store, run);
+  run.max_new_tokens = 512;
+  AddSyntheticRun(*store, run);
+  const std::string report = RenderReport(*store);
+  for (const RunRecord& record : store->Runs())
+    EXPECT_THAT(report, HasSubstr("standard (" + record.key.substr(0, 8) + ") |"));
 }
 
 TEST_F(ReportTest, AStoreWithoutRunsIsAnError) {

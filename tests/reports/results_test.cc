@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/error.h"
 #include "tests/reports/synthetic_store.h"
 #include "tests/support/temp_folder.h"
 
@@ -44,6 +45,39 @@ TEST(Results, AreReadWithTheNewestGrades) {
   EXPECT_FALSE(items[0].samples.at(0).truncated);
   EXPECT_EQ(items[0].samples.at(0).trace_tokens, 5);
   EXPECT_NE(items[0].samples.at(0).tokens_sha256, items[2].samples.at(0).tokens_sha256);
+}
+
+TEST(Results, GroupsAreReadInTheirOrder) {
+  TempFolder folder;
+  const auto store = OpenStore(folder / "s.db", StoreMode::kReadWrite);
+  SyntheticRun run{"standard",
+                   {{"1", "correct", 5, "end", "", R"({"kind":"swaps","difficulty":12})"},
+                    {"2", "correct", 5, "end", ""}}};
+  AddSyntheticRun(*store, run);
+  const std::vector<ItemResult> items = ReadResults(*store).at(0).items;
+  ASSERT_EQ(items[0].groups.size(), 2u);
+  EXPECT_EQ(items[0].groups[0].field, "kind");
+  EXPECT_EQ(items[0].groups[0].text, "swaps");
+  EXPECT_FALSE(items[0].groups[0].number);
+  EXPECT_EQ(items[0].groups[1].field, "difficulty");
+  EXPECT_EQ(items[0].groups[1].text, "12");
+  EXPECT_EQ(items[0].groups[1].number, 12);
+  EXPECT_TRUE(items[1].groups.empty());
+}
+
+TEST(Results, GroupsThatAreNoObjectAreAnError) {
+  for (const char* groups : {"", "[1]", "{", "3"}) {
+    TempFolder folder;
+    const auto store = OpenStore(folder / "s.db", StoreMode::kReadWrite);
+    AddSyntheticRun(*store, {"standard", {{"item 5", "correct", 5, "end", "", groups}}});
+    try {
+      ReadResults(*store);
+      ADD_FAILURE() << groups;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.subject(), (folder / "s.db").string());
+      EXPECT_THAT(error.why(), testing::HasSubstr("item 5"));
+    }
+  }
 }
 
 }  // namespace

@@ -9,11 +9,11 @@ namespace fullband {
 
 namespace {
 
-int64_t AddModel(Store& store) {
+int64_t AddModel(Store& store, const std::string& name) {
   ModelRecord model;
-  model.weights_sha256 = std::string(64, 'c');
-  model.name = "toy-1m";
-  model.folder = "models/toy-1m";
+  model.weights_sha256 = name == "toy-1m" ? std::string(64, 'c') : Sha256Hex(name);
+  model.name = name;
+  model.folder = "models/" + name;
   model.architecture = "FullBandwidthLlamaForCausalLM";
   model.fusion = "glu";
   model.parameters = 1'048'576;
@@ -24,8 +24,9 @@ int64_t AddModel(Store& store) {
 
 RunRecord MakeRun(const SyntheticRun& run, int64_t model_id) {
   RunRecord record;
-  const nlohmann::json identity = {
+  nlohmann::json identity = {
       {"setting", run.setting}, {"suite", run.suite}, {"max_new_tokens", run.max_new_tokens}};
+  if (run.model != "toy-1m") identity["weights"] = run.model;
   record.identity = identity.dump();
   record.key = Sha256HexOfJson(identity);
   record.model_id = model_id;
@@ -44,11 +45,11 @@ RunRecord MakeRun(const SyntheticRun& run, int64_t model_id) {
 
 std::vector<ItemRecord> MakeItems(const SyntheticRun& run) {
   std::vector<ItemRecord> items;
-  const auto add = [&](const std::string& name) {
-    items.push_back({0, name, static_cast<int64_t>(items.size()), "Question", "7", 0});
+  const auto add = [&](const std::string& name, const std::string& groups) {
+    items.push_back({0, name, static_cast<int64_t>(items.size()), "Question", "7", 0, groups});
   };
-  for (const SyntheticSample& sample : run.samples) add(sample.item);
-  for (const std::string& item : run.open_items) add(item);
+  for (const SyntheticSample& sample : run.samples) add(sample.item, sample.groups);
+  for (const std::string& item : run.open_items) add(item, "{}");
   return items;
 }
 
@@ -82,7 +83,7 @@ GradeRecord MakeGrade(int64_t sample_id, const std::string& grader, const std::s
 }  // namespace
 
 int64_t AddSyntheticRun(Store& store, const SyntheticRun& run) {
-  const int64_t run_id = store.AddRun(MakeRun(run, AddModel(store)));
+  const int64_t run_id = store.AddRun(MakeRun(run, AddModel(store, run.model)));
   store.AddItems(run_id, MakeItems(run));
   store.ReplaceLease(run_id, "", {"host", 1, "process", "token", UtcNow()});
   SessionRecord session;

@@ -14,6 +14,7 @@ struct SyntheticSample {
   int length = 0;       // trace_tokens; the tokens are 0, 1, 2, ...
   std::string stop_reason = {};
   std::string strict = {};  // of lmeval_strict (acc_norm where choices are asked), where there is one
+  std::string groups = "{}";
 };
 
 struct SyntheticRun {
@@ -24,9 +25,10 @@ struct SyntheticRun {
   int64_t items_total = 0;  // 0: as many as are asked for
   int max_new_tokens = 256;
   bool choose = false;  // asked by choices: the headline is acc, the other grader acc_norm
+  std::string model = "toy-1m";
 };
 
-// Adds a run of one and the same model and returns its id.
+// Adds a run and returns its id. Models differ in their names alone.
 int64_t AddSyntheticRun(Store& store, const SyntheticRun& run);
 
 }  // namespace fullband
