@@ -121,7 +121,9 @@ TEST_F(StoreTest, ItemsTakeOverNewGroups) {
   EXPECT_EQ(groups(2), R"({"k":2})");
   // Of this run only.
   const int64_t other = store->AddRun(SomeRun(model_id, std::string(64, 'b')));
-  store->AddItems(other, {{0, "i/1", 1, "p1", "g1", 2, R"({"k":7})"}});
+  for (const char* later : {"{}", R"({"k":7})"})
+    store->AddItems(other, {{0, "i/1", 1, "p1", "g1", 2, later}});
+  EXPECT_EQ(store->Items(other).at(0).groups, R"({"k":7})");
   EXPECT_EQ(groups(1), R"({"k":1})");
   // A refused call leaves them.
   EXPECT_THROW(store->AddItems(run_id, {{0, "i/1", 1, "p1", "g1", 2, "{}"}, {0, "i/2", 2, "p2", "other", 0}}),

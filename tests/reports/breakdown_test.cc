@@ -138,6 +138,13 @@ TEST(BreakDown, MixedValuesAreTexts) {
   EXPECT_THAT(Lines({results}), ElementsAre("10: 1/1", "many: 1/1", "9: 1/1", "all: 3/3"));
 }
 
+TEST(BreakDown, EachRunsHeadlineGraderDecides) {
+  std::vector<RunResults> runs = {ByNumber("standard", {{4, kRight}}), ByNumber("latent", {{4, kRight}})};
+  runs[1].run.headline = "exact";
+  runs[1].items[0].samples[0].grades["exact"] = {kWrong, 1};
+  EXPECT_THAT(Lines(runs), ElementsAre("4: 1/1 0/1"));
+}
+
 TEST(BreakDown, ASingleValueNeedsNoSum) {
   EXPECT_THAT(Lines({ByNumber("standard", {{4, kRight}, {4, kWrong}})}), ElementsAre("4: 1/2"));
 }
