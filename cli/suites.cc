@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/command.h"
 #include "cli/engine_options.h"
@@ -37,6 +39,7 @@ nlohmann::json Describe(const Suite& suite, const TaskOptions& options) {
                        {"ask", AskName(suite.ask)},
                        {"reader", suite.reader},
                        {"graders", suite.graders},
+                       {"report_by", suite.report_by},
                        {"default_shots", suite.shots},
                        {"shots_from", suite.shot_data.path.empty() ? suite.data.path : suite.shot_data.path},
                        {"data_file", suite.data.path},
@@ -71,14 +74,17 @@ std::string DataWord(const nlohmann::json& about, const Suite& suite, const Task
 
 ExitCode List(const SuitesOptions& options) {
   nlohmann::json list = nlohmann::json::array();
-  std::string table = fmt::format("{:<14} {:>6}  {:<9} {:>5}  {:<9} {}\n", "suite", "items", "asked as",
-                                  "shots", "data", "title");
-  for (const std::string& name : SuiteNames()) {
+  const std::vector<std::string> names = SuiteNames();
+  size_t width = 0;
+  for (const std::string& name : names) width = std::max(width, name.size());
+  std::string table = fmt::format("{:<{}} {:>6}  {:<9} {:>5}  {:<9} {}\n", "suite", width, "items",
+                                  "asked as", "shots", "data", "title");
+  for (const std::string& name : names) {
     const Suite suite = LoadSuite(name);
     const nlohmann::json about = Describe(suite, options.task);
     const std::string items = about["items"].is_null() ? "-" : about["items"].dump();
-    table += fmt::format("{:<14} {:>6}  {:<9} {:>5}  {:<9} {}\n", suite.name, items, AskName(suite.ask),
-                         suite.shots, DataWord(about, suite, options.task), suite.title);
+    table += fmt::format("{:<{}} {:>6}  {:<9} {:>5}  {:<9} {}\n", suite.name, width, items,
+                         AskName(suite.ask), suite.shots, DataWord(about, suite, options.task), suite.title);
     list.push_back(about);
   }
   fmt::print("{}", options.json ? list.dump(2) + "\n" : table);
