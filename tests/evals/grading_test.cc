@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
+#include "common/regex.h"
+#include "tasks/task_data.h"
+#include "tasks/text_template.h"
 #include "tests/tasks/own_suite.h"
 
 namespace fullband {
@@ -33,6 +38,73 @@ TEST(JudgesOf, AJudgeOutlivesTheSuite) {
   SampleRecord sample;
   sample.text = "is two";
   EXPECT_EQ(GradeSample(judges.front(), sample, "two").outcome, "correct");
+}
+
+// What a model that answers as the shots do would write for an item: cut at the first stop string.
+std::string ReferenceText(const Suite& suite, const Item& item) {
+  std::map<std::string, std::string> fields;
+  for (const auto& [name, value] : item.fields.items())
+    if (value.is_string()) fields[name] = value.get<std::string>();
+  std::string text = FillTemplate(suite.completion.answer, fields);
+  for (const std::string& stop : suite.completion.stop_strings) text = text.substr(0, text.find(stop));
+  return text;
+}
+
+// Words and punctuation marks: the tokens of a text in which each word is one.
+int CountPieces(const std::string& text) {
+  return static_cast<int>(Regex(R"(\w+|[^\w\s])", "the test").FindAll(text).size());
+}
+
+// The reference answers of each are right and fit the token limit; those of another item are right only where
+// the two have the same answer.
+TEST(StateTracking, ReferenceAnswersAreRightAndOthersAreNot) {
+  for (const char* name : {"mini_state_tracking", "mini_state_tracking_steps"}) {
+    const TaskData data = LoadTaskData(LoadSuite(name), {});
+    const Judge judge = JudgesOf(data.suite).front();
+    int wrong = 0;
+    for (size_t i = 0; i < data.items.size(); ++i) {
+      const Item &item = data.items[i], &next = data.items[(i + 1) % data.items.size()];
+      SampleRecord sample;
+      sample.text = ReferenceText(data.suite, item);
+      EXPECT_EQ(GradeSample(judge, sample, GoldText(data, item)).outcome, "correct") << item.id;
+      EXPECT_LE(CountPieces(sample.text), data.suite.max_new_tokens) << item.id;
+      const bool same = item.fields["answer"] == next.fields["answer"];
+      EXPECT_EQ(GradeSample(judge, sample, GoldText(data, next)).outcome, same ? "correct" : "incorrect")
+          << item.id;
+      wrong += !same;
+    }
+    EXPECT_GT(wrong, 200) << name;
+  }
+}
+
+TEST(StateTracking, TheAnswerIsFoundWhereTheSuitesSay) {
+  const struct {
+    const char *suite, *text, *outcome;
+  } cases[] = {
+      {"mini_state_tracking", " red", "correct"},
+      {"mini_state_tracking", "Red.", "correct"},
+      {"mini_state_tracking", " red blue", "correct"},
+      {"mini_state_tracking", " blue", "incorrect"},
+      {"mini_state_tracking", " the red", "incorrect"},
+      {"mini_state_tracking", " reddish", "incorrect"},
+      {"mini_state_tracking", " ;", "no_answer"},
+      {"mini_state_tracking_steps", " red blue; blue red; Ben red", "correct"},
+      {"mini_state_tracking_steps", " Ben red", "correct"},
+      {"mini_state_tracking_steps", " blue red; Ben red.", "correct"},
+      {"mini_state_tracking_steps", " blue red; Ben red; Ann Ben", "correct"},
+      {"mini_state_tracking_steps", "blue red;\nBen Red", "no_answer"},
+      {"mini_state_tracking_steps", " red blue; Ben blue", "incorrect"},
+      {"mini_state_tracking_steps", " blue red; Ben red; Ann blue", "incorrect"},
+      {"mini_state_tracking_steps", " blue red; red", "no_answer"},
+      {"mini_state_tracking_steps", " blue red; Ben red blue", "no_answer"},
+      {"mini_state_tracking_steps", " red blue; blue red; Ben", "no_answer"},
+  };
+  for (const auto& one : cases) {
+    SampleRecord sample;
+    sample.text = one.text;
+    EXPECT_EQ(GradeSample(JudgesOf(LoadSuite(one.suite)).front(), sample, "red").outcome, one.outcome)
+        << one.text;
+  }
 }
 
 }  // namespace
