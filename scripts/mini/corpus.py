@@ -17,8 +17,8 @@ SUITES = {"mini_state_tracking.jsonl": states.item_key, "mini_state_tracking_ste
           "mini_humaneval.jsonl": code.humaneval_key, "mini_mbpp.jsonl": code.mbpp_key}
 DOCUMENTS = {**states.DOCUMENTS, **problems.DOCUMENTS, **choices.DOCUMENTS, **maths.DOCUMENTS, **code.DOCUMENTS}
 # Shares of the documents, in percent where all kinds are in.
-MIX = {"swaps": 36, "permutations": 7, "pointers": 8, "counter": 7, "steps": 6, "problems": 14, "choices": 14,
-       "maths": 5, "humaneval": 1, "mbpp": 2}
+MIX = {"swaps": 36, "permutations": 16, "pointers": 11, "counter": 12, "steps": 3, "problems": 9, "choices": 6,
+       "maths": 5, "humaneval": 1, "mbpp": 1}
 # In characters, about 250 tokens: training takes rows of one length, and cuts a document that is longer than a row.
 LONGEST = 620
 GROUPS = {"states": ["swaps", "permutations", "pointers", "counter"], "code": ["humaneval", "mbpp"]}

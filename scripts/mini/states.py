@@ -1,83 +1,74 @@
 """State tracking: a start, k operations, then a question about where things are now, answered at once.
 
-    swaps         Ann red, Ben blue, Cora green, Dan gold, Eva pink; Ann Ben; Cora Eva? Ben -> red
-                  (who holds what; each pair of names swaps; the question names one of the five)
-    permutations  red blue green gold pink; 3 1 2 5 4? 2 -> red
-                  (a row; an order lists the places whose colours stand, from then on, in places 1 to 5)
-    pointers      a d, b a, c e, ..., h c; a 3? -> e
+    swaps         red blue green gold pink: ab ce? b -> red
+                  (the colours at the places a to e; the colours at a and b, then at c and e, swap; which is at b?)
+    permutations  red blue green gold pink: bedca? b -> pink
+                  (as above; an order lists the places whose colours stand, from then on, at a to e)
+    pointers      ad ba ce db ... hc: a three? -> a
                   (where each letter leads to; the question names a start and the number of hops from it)
-    counter       mod 7, 3; add 2; double; take 5? -> 5 (counting goes 0 to 6, then 0 again)
-    steps         Ann red, ...; Ann Ben; Cora Eva? Ben, step by step:
-                      -> blue red green gold pink; blue red pink gold green; Ben red
-                  (as swaps, but the answer replays what all five hold after each swap before it names the colour)
+    counter       start three: two double five? -> one
+                  (numbers are added, or the word says what is done; counting goes from zero to six, then zero again)
+    steps         red blue green gold pink: ab ce? b, step by step:
+                      -> blue red green gold pink; blue red pink gold green; b red
+                  (as swaps, but the answer replays what is at all places after each swap before it names the colour)
 
 The difficulty k is the number of operations (hops for pointers). Training documents ask along the way, since one
 question after many operations teaches a small model nothing; a suite's item asks once, at its end. In a document the
-next operation, or the next question about a map, follows the answer at once: "; Ann Ben? Ben red; Dan Eva? Ann blue".
+next operation, or the next question about a map, follows the answer at once: "ab? b red ce? a blue".
 The notation is terse since what a model can learn from a given amount of computation depends on the tokens per
-operation: an operation on swaps is three, for each word is short and common enough to become one token.
+operation: here each operation is one, for each word is short and common enough to become one token.
 """
 import itertools
 
-NAMES = ["Ann", "Ben", "Cora", "Dan", "Eva", "Finn", "Gus", "Hope"]
-COLOURS = ["red", "blue", "green", "gold", "pink", "grey", "black", "white"]
+PLACES = "abcde"
+COLOURS = ["red", "blue", "green", "gold", "pink"]
 LETTERS = "abcdefgh"
-OBJECTS, MODULUS = 5, 7
-DIFFICULTIES = {"swaps": 20, "permutations": 10, "pointers": 10, "counter": 20, "steps": 12}  # k goes from 1 to these
+NUMBERS = ["zero", "one", "two", "three", "four", "five", "six"]
+MODULUS = 7
+DIFFICULTIES = {"swaps": 16, "permutations": 8, "pointers": 6, "counter": 12, "steps": 10}  # k goes from 1 to these
 
 # Tables, so that one draw settles a whole arrangement.
-NAME_ROWS = list(itertools.permutations(NAMES, OBJECTS))
-COLOUR_ROWS = list(itertools.permutations(COLOURS, OBJECTS))
-PAIRS = list(itertools.permutations(range(OBJECTS), 2))
-ORDERS = [(f"; {' '.join(str(place + 1) for place in order)}", order)
-          for order in itertools.permutations(range(OBJECTS)) if order != tuple(range(OBJECTS))]
+ROWS = list(itertools.permutations(COLOURS))
+PAIRS = list(itertools.combinations(range(5), 2))
+ORDERS = [(" " + "".join(PLACES[place] for place in order), order)
+          for order in list(itertools.permutations(range(5)))[5::6]]
 # (text, factor, summand); every one can be undone, so that nothing that happened before is ever forgotten.
-OPERATIONS = ([(f"; add {n}", 1, n) for n in range(1, MODULUS)] + [(f"; take {n}", 1, -n) for n in range(1, MODULUS)] +
-              [("; double", 2, 0), ("; triple", 3, 0)] * 2)
+OPERATIONS = [(f" {NUMBERS[n]}", 1, n) for n in range(1, MODULUS)] + [(" double", 2, 0), (" triple", 3, 0)] * 2
 
 
 class Swaps:
-    """Five people who each hold a colour; step() swaps two of them."""
+    """Five places that each hold a colour; step() swaps two of them."""
 
     def __init__(self, r):
-        self.names = r.pick(NAME_ROWS)
-        self.state = list(r.pick(COLOUR_ROWS))
-        self.text = ", ".join(f"{name} {colour}" for name, colour in zip(self.names, self.state))
+        self.state = list(r.pick(ROWS))
+        self.text = " ".join(self.state) + ":"
 
     def step(self, r):
         a, b = r.pick(PAIRS)
-        state, names = self.state, self.names
+        state = self.state
         state[a], state[b] = state[b], state[a]
-        return f"; {names[a]} {names[b]}"
+        return f" {PLACES[a]}{PLACES[b]}"
 
     def ask(self, r):
-        at = r.below(OBJECTS)
-        return f"? {self.names[at]}", self.state[at]
+        at = r.below(5)
+        return f"? {PLACES[at]}", self.state[at]
 
 
-class Permutations:
-    """Five colours in a row; step() puts them in another order."""
-
-    def __init__(self, r):
-        self.state = r.pick(COLOUR_ROWS)
-        self.text = " ".join(self.state)
+class Permutations(Swaps):
+    """The same places; step() puts all colours in another order."""
 
     def step(self, r):
         text, order = r.pick(ORDERS)
         self.state = [self.state[place] for place in order]
         return text
 
-    def ask(self, r):
-        at = r.below(OBJECTS)
-        return f"? {at + 1}", self.state[at]
-
 
 class Counter:
-    """A number counted from 0 to 6 and round again; step() adds, takes away or multiplies."""
+    """A number counted from 0 to 6 and round again; step() adds to it or multiplies it."""
 
     def __init__(self, r):
         self.state = r.below(MODULUS)
-        self.text = f"mod {MODULUS}, {self.state}"
+        self.text = f"start {NUMBERS[self.state]}:"
 
     def step(self, r):
         text, factor, summand = r.pick(OPERATIONS)
@@ -85,7 +76,7 @@ class Counter:
         return text
 
     def ask(self, _):
-        return "?", self.state
+        return "?", NUMBERS[self.state]
 
 
 class Pointers:
@@ -93,13 +84,13 @@ class Pointers:
 
     def __init__(self, r):
         self.next = {letter: r.pick(LETTERS) for letter in LETTERS}
-        self.text = ", ".join(f"{start} {end}" for start, end in self.next.items())
+        self.text = " ".join(f"{start}{end}" for start, end in self.next.items()) + ":"
 
     def ask(self, r, hops):
         start = at = r.pick(LETTERS)
         for _ in range(hops):
             at = self.next[at]
-        return f"; {start} {hops}?", at
+        return f" {start} {NUMBERS[hops]}?", at
 
 
 STORIES = {"swaps": Swaps, "permutations": Permutations, "counter": Counter}
@@ -124,8 +115,8 @@ def question_with_steps(r, k):
     for _ in range(k):
         text += story.step(r)
         states.append(" ".join(story.state))
-    at = r.below(OBJECTS)
-    name, colour = story.names[at], story.state[at]
+    at = r.below(5)
+    name, colour = PLACES[at], story.state[at]
     return f"{text}? {name}, step by step:", "; ".join([*states, f"{name} {colour}"]), colour
 
 
@@ -138,7 +129,7 @@ def density(r):
 def story_document(r, kind):
     """A training document of a story with steps: its turns, and for each question the item that it would be."""
     most = DIFFICULTIES[kind]
-    last = max(r.below(most), r.below(most))  # the longer ones hold the shorter ones' questions too
+    last = r.below(4) if r.below(2) else r.below(most)  # the longer ones hold the shorter ones' questions too
     story, often = STORIES[kind](r), density(r)
     prompt = text = story.text
     turns, keys = [], []

@@ -47,7 +47,8 @@ def build(training, tokenizer, end):
                  num_key_value_heads=m.kv_heads,
                  head_dim=m.hidden_size // m.heads, max_position_embeddings=m.context, rms_norm_eps=1e-5,
                  rope_parameters={"rope_type": "default", "rope_theta": m.rope_theta}, tie_word_embeddings=True,
-                 bos_token_id=None, eos_token_id=end, pad_token_id=None)
+                 # Llama's own 0.02 suits widths of a thousand and more; narrower ones learn nothing from it for long.
+                 initializer_range=m.hidden_size**-0.5, bos_token_id=None, eos_token_id=end, pad_token_id=None)
     return FullBandwidthLlamaForCausalLM(FullBandwidthLlamaConfig(latent_feedback=_feedback(m), **shape))
 
 

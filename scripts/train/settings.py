@@ -58,6 +58,8 @@ class Schedule:
     steps: int = 1000
     rows: int = 64  # of one step, over all processes
     micro_rows: int = 64  # of one forward and backward run in one process: gradients accumulate over them
+    optimizer: str = "adamw"  # or "muon": Muon for the hidden matrices, AdamW for embeddings, head and norms
+    muon_share: float = 3.0  # size of Muon's updates beside learning_rate (that of AdamW's)
     learning_rate: float = 1e-3
     warmup: float = 0.02  # share of the steps with a rising rate
     decay: float = 0.3  # share of the steps, at the end, with a falling one
@@ -218,6 +220,7 @@ def _check_schedule(t, require):
     s, o = t.schedule, t.objective
     require(0 <= o.prefix_mixing <= 1, f"[objective] prefix_mixing: {o.prefix_mixing} is not a share, 0 to 1")
     require(o.first_weight > 0 or o.later_weight > 0, "[objective] first_weight and later_weight: both are 0")
+    require(s.optimizer in ("adamw", "muon"), f"[schedule] optimizer: {s.optimizer!r} is not adamw or muon")
     require(0 <= s.warmup and 0 <= s.decay and s.warmup + s.decay <= 1,
             "[schedule] warmup and decay: are not shares of the steps, together at most 1")
     require(0 <= s.beta2 < 1, f"[schedule] beta2: {s.beta2} is not below 1")

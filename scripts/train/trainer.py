@@ -16,6 +16,7 @@ import torch.distributed as dist
 
 import checkpoints
 import models
+import optimizers
 from data import generator, load_rows, make_batch, rows_of_step
 from objective import combine, pass_losses, pass_states
 from schedule import learning_rate, passes
@@ -47,7 +48,7 @@ class Trainer:
         self.tokenizer, end = models.load_tokenizer(training.model)
         self.model = models.build(training, self.tokenizer, end).to(self.device).train()
         self.rows, self.held_out = self._rows(self.tokenizer, end)
-        self.optimizer = self._optimizer()
+        self.optimizer = optimizers.build(self.model, training.schedule)
         self.done, self.saved, self.tokens, self.seconds = 0, -1, 0, 0.0
         # New fusion weights get their size when they are first used.
         self.calibrated = bool(training.model.start) and not models.is_ordinary(training.model.start)
@@ -96,13 +97,6 @@ class Trainer:
                      f"{rows.predicted.mean() * 100:.1f} % predicted{cut}")
         return rows, held_out
 
-    def _optimizer(self):
-        s = self.t.schedule
-        matrices = [p for p in self.model.parameters() if p.dim() >= 2]
-        vectors = [p for p in self.model.parameters() if p.dim() < 2]
-        groups = [{"params": matrices, "weight_decay": s.weight_decay}, {"params": vectors, "weight_decay": 0.0}]
-        return torch.optim.AdamW(groups, lr=s.learning_rate, betas=(0.9, s.beta2), eps=1e-8)
-
     # --- one step ---
 
     def _precision(self):
@@ -128,9 +122,8 @@ class Trainer:
         supervised = self._sum(sum(batch.supervised.sum().double().cpu() for batch, _ in micro)).item()
         if count > 1 and not self.calibrated:
             self._calibrate(micro)
-        for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate(self.t.schedule, step)
-        self.optimizer.zero_grad(set_to_none=True)
+        self.optimizer.set_rate(learning_rate(self.t.schedule, step))
+        self.optimizer.zero_grad()
         # The loss of each pass, and the number of micro-batches that have none that is finite.
         totals, broken = torch.zeros(count + 1, dtype=torch.float64), None
         for batch, indices in micro:

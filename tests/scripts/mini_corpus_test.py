@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -93,11 +94,11 @@ class CorpusTest(Test):
 
     def test_the_mix_is_kept(self):
         self.corpus("a.jsonl", "--mix", "counter=25,steps=75", documents=2000)
-        counter = sum(document["turns"][0][0].startswith("mod 7, ") for document in lines_of(self.path("a.jsonl")))
+        counter = sum(document["turns"][0][0].startswith("start ") for document in lines_of(self.path("a.jsonl")))
         self.assertTrue(420 < counter < 580, counter)
         self.corpus("b.jsonl", "--kinds", "states,steps", documents=500)
         starts = {document["turns"][0][0].split(" ")[0] for document in lines_of(self.path("b.jsonl"))}
-        self.assertEqual(starts, {*states.NAMES, *states.COLOURS, "mod", "a"})
+        self.assertEqual(starts, {*states.COLOURS, "start", *(f"a{letter}" for letter in states.LETTERS)})
         self.assertEqual(set(corpus.MIX), set(corpus.DOCUMENTS))
         self.assertEqual(sum(corpus.MIX.values()), 100)
 
@@ -114,12 +115,12 @@ class CorpusTest(Test):
             for prompt, _ in document["turns"]:
                 question = prompt.strip().removeprefix("Question: ").removesuffix("\nAnswer:")
                 self.assertNotIn(question, asked)
-            if story.startswith("a "):
-                story = story[:story.index(";")]
+            if re.match("a[a-h] ", story):
+                story = story[:story.index(":") + 1]
                 for prompt, _ in document["turns"]:
                     checked += 1
-                    self.assertNotIn(story + prompt[prompt.index(";"):], asked)
-            elif len(document["turns"]) > 1 and "; " in story:
+                    self.assertNotIn(story + prompt.removeprefix(story), asked)
+            elif re.match(r"(start \w+|(\w+ ){4}\w+): ", story) and "step" not in story:
                 plain = ""
                 for prompt, _ in document["turns"]:
                     checked += 1
@@ -158,7 +159,7 @@ class CollisionTest(Test):
 
     def test_a_question_about_a_map(self):
         def last_asked(turns):
-            story = turns[0][0][:turns[0][0].index(";")]
+            story = turns[0][0][:turns[0][0].index(":") + 1]
             return {"question": turns[0][0] if len(turns) == 1 else story + turns[-1][0]}
         self.collide("pointers", "mini_state_tracking.jsonl", last_asked)
 

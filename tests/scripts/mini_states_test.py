@@ -19,59 +19,68 @@ def read(name):
         return [json.loads(line) for line in file]
 
 
+NUMBERS = ("zero", "one", "two", "three", "four", "five", "six")
+
+
+def split_row(text):
+    """The five colours of a start and the words behind it."""
+    start, _, rest = text.partition(":")
+    row = start.split(" ")
+    if sorted(row) != ["blue", "gold", "green", "pink", "red"]:
+        raise ValueError(start)
+    return row, rest.split()
+
+
 def replay_swaps(text):
-    """The holdings after the start and after each swap, as {name: colour} in the order of the start."""
-    first, *swaps = text.split("; ")
-    held = dict(re.fullmatch(r"(\w+) (\w+)", part).groups() for part in first.split(", "))
-    if len(held) != 5 or len(set(held.values())) != 5:
-        raise ValueError(first)
-    after = [dict(held)]
+    """The row after the start and after each swap."""
+    row, swaps = split_row(text)
+    after = [list(row)]
     for swap in swaps:
-        a, b = re.fullmatch(r"(\w+) (\w+)", swap).groups()
+        a, b = re.fullmatch(r"([a-e])([a-e])", swap).groups()
         if a == b:
             raise ValueError(swap)
-        held[a], held[b] = held[b], held[a]
-        after.append(dict(held))
+        i, j = "abcde".index(a), "abcde".index(b)
+        row[i], row[j] = row[j], row[i]
+        after.append(list(row))
     return after
 
 
 def follow_swaps(text):
-    story, name = re.fullmatch(r"(.*)\? (\w+)", text).groups()
+    story, place = re.fullmatch(r"(.*)\? ([a-e])", text).groups()
     after = replay_swaps(story)
-    return after[-1][name], len(after) - 1
+    return after[-1]["abcde".index(place)], len(after) - 1
 
 
 def follow_permutations(text):
-    story, place = re.fullmatch(r"(.*)\? ([1-5])", text).groups()
-    start, *orders = story.split("; ")
-    row = re.fullmatch(r"(\w+) (\w+) (\w+) (\w+) (\w+)", start).groups()
+    story, place = re.fullmatch(r"(.*)\? ([a-e])", text).groups()
+    row, orders = split_row(story)
     for order in orders:
-        wanted = [int(n) for n in order.split(" ")]
-        if sorted(wanted) != [1, 2, 3, 4, 5]:
+        if sorted(order) != list("abcde"):
             raise ValueError(order)
-        row = [row[n - 1] for n in wanted]
-    return row[int(place) - 1], len(orders)
+        row = [row["abcde".index(letter)] for letter in order]
+    return row["abcde".index(place)], len(orders)
 
 
 def follow_pointers(text):
-    pairs, start, hops = re.fullmatch(r"(.*); ([a-h]) (\d+)\?", text).groups()
-    arrows = dict(re.fullmatch(r"([a-h]) ([a-h])", pair).groups() for pair in pairs.split(", "))
+    pairs, start, hops = re.fullmatch(r"(.*): ([a-h]) (\w+)\?", text).groups()
+    arrows = dict(re.fullmatch(r"([a-h])([a-h])", pair).groups() for pair in pairs.split(" "))
     at = start
-    for _ in range(int(hops)):
+    for _ in range(NUMBERS.index(hops)):
         at = arrows[at]
-    return at, int(hops)
+    return at, NUMBERS.index(hops)
 
 
 def follow_counter(text):
-    size, start, rest = re.fullmatch(r"mod (\d+), (\d+)((?:; \w+(?: \d)?)+)\?", text).groups()
-    size, value = int(size), int(start)
-    operations = rest.split("; ")[1:]
-    for operation in operations:
-        word, _, number = operation.partition(" ")
-        change = {"add": lambda: value + int(number), "take": lambda: value - int(number),
-                  "double": lambda: value + value, "triple": lambda: value + value + value}[word]
-        value = change() % size
-    return str(value), len(operations)
+    start, rest = re.fullmatch(r"start (\w+):((?: \w+)+)\?", text).groups()
+    value = NUMBERS.index(start)
+    operations = rest.split()
+    for word in operations:
+        if word in NUMBERS:
+            value += NUMBERS.index(word)
+        else:
+            value *= {"double": 2, "triple": 3}[word]
+        value %= 7
+    return NUMBERS[value], len(operations)
 
 
 FOLLOW = {"swaps": follow_swaps, "permutations": follow_permutations, "pointers": follow_pointers,
@@ -80,11 +89,11 @@ FOLLOW = {"swaps": follow_swaps, "permutations": follow_permutations, "pointers"
 
 def follow_steps(question):
     """The working and the answer that `question` asks for, and the number of swaps."""
-    story, name = re.fullmatch(r"(.*)\? (\w+), step by step:", question).groups()
+    story, place = re.fullmatch(r"(.*)\? ([a-e]), step by step:", question).groups()
     after = replay_swaps(story)
-    replay = "".join(" ".join(held.values()) + "; " for held in after[1:])
-    colour = after[-1][name]
-    return f"{replay}{name} {colour}", colour, len(after) - 1
+    replay = "".join(" ".join(row) + "; " for row in after[1:])
+    colour = after[-1]["abcde".index(place)]
+    return f"{replay}{place} {colour}", colour, len(after) - 1
 
 
 def documents(kind, count, seed=5):
@@ -104,16 +113,19 @@ class SuiteTest(unittest.TestCase):
     def test_every_difficulty_comes_equally_often(self):
         items = read("mini_state_tracking.jsonl")
         self.assertEqual(len(items), 500)
-        expected = {("swaps", 20): 10, ("permutations", 10): 10, ("pointers", 10): 10, ("counter", 20): 5}
         counts = collections.Counter((item["kind"], item["difficulty"]) for item in items)
-        self.assertEqual(counts, {(kind, k): times for (kind, most), times in expected.items()
-                                  for k in range(1, most + 1)})
+        of_kind = {"swaps": 200, "permutations": 100, "pointers": 100, "counter": 100}
+        for kind, total in of_kind.items():
+            most = states.DIFFICULTIES[kind]
+            each = [counts[kind, k] for k in range(1, most + 1)]
+            self.assertEqual((sum(each), max(each) - min(each) <= 1), (total, True), kind)
+        self.assertEqual(len(counts), sum(states.DIFFICULTIES[kind] for kind in of_kind))
         steps = read("mini_state_tracking_steps.jsonl")
-        self.assertEqual(collections.Counter(item["difficulty"] for item in steps), {k: 25 for k in range(1, 13)})
+        self.assertEqual(collections.Counter(item["difficulty"] for item in steps), {k: 30 for k in range(1, 11)})
         first = collections.Counter((item["kind"], item["difficulty"]) for item in items[:100])
         self.assertEqual({kind: sum(n for (name, _), n in first.items() if name == kind) for kind in FOLLOW},
                          {"swaps": 40, "permutations": 20, "pointers": 20, "counter": 20})
-        self.assertEqual(set(first.values()), {1, 2})  # so a run of the first hundred sees every difficulty
+        self.assertEqual(set(first), set(counts))  # so a run of the first hundred sees every difficulty
 
     def test_ids_and_questions_are_unique(self):
         items = read("mini_state_tracking.jsonl") + read("mini_state_tracking_steps.jsonl")
@@ -148,7 +160,7 @@ class DocumentTest(unittest.TestCase):
                     self.assertEqual(story + prompt, key)
                     story += prompt[:prompt.index("?")]
         for turns, keys in documents("pointers", 100):
-            story = turns[0][0][:turns[0][0].index(";")]
+            story = turns[0][0][:turns[0][0].index(":") + 1]
             self.assertEqual([turns[0][0], *(story + prompt for prompt, _ in turns[1:])], keys)
 
     def test_the_share_of_questions_is_as_documented(self):
