@@ -2,6 +2,7 @@
 import json
 import os
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -99,20 +100,50 @@ def _with_fusion(ordinary, m):
     return model
 
 
+@dataclass
+class FusionStart:
+    """What the fusion starts from, in float64: over the positions that will be fused, the mean squares of the
+    embeddings' coordinates [D], the mean of the states of the positions before [D], and that of their outer products
+    [D, D]. Sums over parts of a step, with `count` positions, until `means` divides them."""
+
+    e_square: torch.Tensor
+    h: torch.Tensor
+    h_outer: torch.Tensor
+    count: torch.Tensor
+
+    @staticmethod
+    def of(e, h):
+        """e, h [N, D]: embeddings and the states of the positions before."""
+        e, h = e.double(), h.double()
+        return FusionStart(e.square().sum(0).cpu(), h.sum(0).cpu(), (h.T @ h).cpu(), torch.tensor([len(e)]).double())
+
+    def values(self):
+        return list(vars(self).values())
+
+
 @torch.no_grad()
-def calibrate_fusion(model, e_size, h_size, seed):
-    """New fusion weights, scaled so that a fused input is of the size of an embedding and the gate tells tokens apart
-    from the first step: W^G e has unit variance, and W^U h * 1/2 (additive: a tenth of that) the size of e. Called
-    once, before the first step of more than one pass. e_size, h_size: root mean squares of that step's embeddings and
-    of its first pass's states."""
+def start_fusion(model, sums, seed, gain=3.0, share=0.1):
+    """The fusion's first weights, called once, before the first step of more than one pass: a fused input is then as
+    close to the plain one as equation 4's form allows, so that what the stack has learned goes on working.
+
+    Every state is mapped to nearly the same vector c, by the least-squares solution w of w h = 1, plus a random part of
+    size `share`; the gate passes each coordinate of the embedding: c_i sigmoid(s_i e_i) = c_i / 2 + e_i + ..., with
+    c_i s_i = 4 and s_i e_i of size `gain`. The constant c / 2 is left over; its signs are random. Additive: e plus the
+    random part. sums: a FusionStart over the whole step."""
     feedback, width = model.latent_feedback, model.config.hidden_size
+    e_square, h, outer, _ = (value / sums.count for value in sums.values())
     random = torch.Generator().manual_seed(seed)
-    share = 2.0 if feedback.fusion == "glu" else 0.1
-    draw = torch.randn(width, width, generator=random) / width**0.5
-    feedback.state_proj.weight.copy_(draw * (share * e_size / h_size))
-    if feedback.fusion == "glu":
-        draw = torch.randn(width, width, generator=random) / width**0.5
-        feedback.token_gate.weight.copy_(draw / e_size)
+    draw = torch.randn(width, width, generator=random, dtype=torch.float64) / (outer.diagonal().sum())**0.5
+    size = e_square.sqrt().clamp(min=1e-6 * float(e_square.max())**0.5 + 1e-30)
+    if feedback.fusion == "additive":
+        feedback.state_proj.weight.copy_(share * size[:, None] * draw)
+        return
+    ridge = 1e-3 * outer.diagonal().mean() * torch.eye(width, dtype=torch.float64)
+    constant = torch.linalg.solve(outer + ridge, h)
+    sign = torch.randint(0, 2, (width,), generator=random).double() * 2 - 1
+    slope = sign * gain / size
+    feedback.token_gate.weight.copy_(torch.diag(slope))
+    feedback.state_proj.weight.copy_((4 / slope)[:, None] * (constant[None] + share * draw))
 
 
 def export(model, training, folder, dtype=torch.float32, record=None):

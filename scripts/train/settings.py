@@ -60,6 +60,7 @@ class Schedule:
     micro_rows: int = 64  # of one forward and backward run in one process: gradients accumulate over them
     optimizer: str = "adamw"  # or "muon": Muon for the hidden matrices, AdamW for embeddings, head and norms
     muon_share: float = 3.0  # size of Muon's updates beside learning_rate (that of AdamW's)
+    gate_share: float = 10.0  # size of the updates of the token gate W^G beside the other hidden matrices'
     learning_rate: float = 1e-3
     warmup: float = 0.02  # share of the steps with a rising rate
     decay: float = 0.3  # share of the steps, at the end, with a falling one

@@ -51,7 +51,7 @@ class Trainer:
         self.optimizer = optimizers.build(self.model, training.schedule)
         self.done, self.saved, self.tokens, self.seconds = 0, -1, 0, 0.0
         # New fusion weights get their size when they are first used.
-        self.calibrated = bool(training.model.start) and not models.is_ordinary(training.model.start)
+        self.fusion_started = bool(training.model.start) and not models.is_ordinary(training.model.start)
         self.stop = False
 
     # --- set-up ---
@@ -120,8 +120,8 @@ class Trainer:
         count = passes(self.t.schedule, step, self.t.run.seed)
         micro = list(self.batch(step))
         supervised = self._sum(sum(batch.supervised.sum().double().cpu() for batch, _ in micro)).item()
-        if count > 1 and not self.calibrated:
-            self._calibrate(micro)
+        if count > 1 and not self.fusion_started:
+            self._start_fusion(micro)
         self.optimizer.set_rate(learning_rate(self.t.schedule, step))
         self.optimizer.zero_grad()
         # The loss of each pass, and the number of micro-batches that have none that is finite.
@@ -148,19 +148,18 @@ class Trainer:
         return (totals[:count] / max(supervised, 1)).tolist(), norm
 
     @torch.no_grad()
-    def _calibrate(self, micro):
+    def _start_fusion(self, micro):
         """Over the whole step, so that it does not depend on how that is split."""
-        sums = torch.zeros(3, dtype=torch.float64)
+        parts = []
         for batch, _ in micro:
-            real = batch.document >= 0
             with self._precision():
                 h = pass_states(self.model, batch, 1)[0]
+            later = (batch.document >= 0) & (batch.position > 0)
             e = self.model.get_input_embeddings()(batch.tokens)
-            sums += torch.stack([e[real].double().square().sum(), h[real].double().square().sum(),
-                                 real.sum().double() * e.shape[-1]]).cpu()
-        e_square, h_square, count = self._sum(sums).tolist()
-        models.calibrate_fusion(self.model, (e_square / count)**0.5, (h_square / count)**0.5, self.t.run.seed)
-        self.calibrated = True
+            parts.append(models.FusionStart.of(e[later], h.roll(1, 1)[later]).values())
+        sums = models.FusionStart(*(self._sum(sum(values)) for values in zip(*parts)))
+        models.start_fusion(self.model, sums, self.t.run.seed)
+        self.fusion_started = True
 
     def _sum(self, values):
         if self.world > 1:
@@ -215,7 +214,7 @@ class Trainer:
         self.saved = self.done
 
     def extra(self):
-        return {"calibrated": self.calibrated, "tokens": self.tokens, "seconds": self.seconds}
+        return {"fusion_started": self.fusion_started, "tokens": self.tokens, "seconds": self.seconds}
 
     def _write(self, **values):
         if self.rank == 0:
@@ -266,7 +265,7 @@ class Trainer:
                         tokens=self.tokens, seconds=round(self.seconds, 3), tokens_per_second=round(tokens / taken, 1))
         progress.show(losses, tokens, taken)
         if self.held_out is not None and (self.done % r.evaluate_steps == 0 or last):
-            most = 1 if self.t.model.fusion == "none" or not self.calibrated else r.evaluate_passes
+            most = 1 if self.t.model.fusion == "none" or not self.fusion_started else r.evaluate_passes
             held_out = self.evaluate(most) if self.rank == 0 else None
             self._write(step=self.done, held_out=held_out)
             progress.held_out(held_out)

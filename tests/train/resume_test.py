@@ -154,8 +154,8 @@ class KillTest(Case):
         def forgets(what):
             def loads(out, model, optimizer, identity, device):
                 found = load(out, model, NoOptimizer() if what == "optimizer" else optimizer, identity, device)
-                if what == "calibrated" and found[1]:
-                    found[1]["calibrated"] = False
+                if what == "fusion_started" and found[1]:
+                    found[1]["fusion_started"] = False
                 return found
             return mock.patch.object(checkpoints, "load", loads)
 
@@ -165,7 +165,7 @@ class KillTest(Case):
 
         trainer_module_generator, first = trainer_module.generator, [12]
         for name, fault in (
-            ("the optimizer's state", forgets("optimizer")), ("that the fusion has its size", forgets("calibrated")),
+            ("the optimizer's state", forgets("optimizer")), ("that the fusion has its size", forgets("fusion_started")),
             ("where the random starts were", mock.patch.object(trainer_module, "generator", shifted)),
             ("which metrics it has written", mock.patch.object(checkpoints, "keep_metrics", lambda *_: None)),
         ):
