@@ -1,0 +1,78 @@
+"""A training of so many minutes: as many steps as this machine does in them, so that its schedule ends with the time."""
+import dataclasses
+import json
+import statistics
+import time
+from pathlib import Path
+
+import torch
+
+from settings import ConfigError, Phase, read
+from trainer import Trainer
+
+# Left for evaluations, checkpoints, and steps that are slower than the measured ones.
+RESERVE = 0.1
+
+
+def seconds_per_step(training, repeat=3):
+    """{number of passes: seconds of one step} of each that the schedule has, measured on this machine. Trains, and
+    then forgets, a model of its own."""
+    trainer = Trainer(training, say=lambda text: None)
+    found = {}
+    for count in sorted({int(count) for phase in training.schedule.phases for count in phase.passes}):
+        phases = [Phase(1.0, {str(count): 1.0})]
+        trainer.t = dataclasses.replace(training, schedule=dataclasses.replace(training.schedule, phases=phases))
+        times = []
+        for step in range(1 + repeat):
+            begin = time.monotonic()
+            trainer.step(step)
+            if trainer.device.type == "cuda":
+                torch.cuda.synchronize()
+            times.append(time.monotonic() - begin)
+        found[count] = statistics.median(times[1:])  # the first one also sets things up
+    return found
+
+
+def mean_seconds(schedule, seconds):
+    """Of a step, over the whole schedule. seconds: {number of passes: seconds}."""
+    total, begin = 0.0, 0.0
+    for phase in schedule.phases:
+        weights = sum(phase.passes.values())
+        mean = sum(weight / weights * seconds[int(count)] for count, weight in phase.passes.items())
+        total += (phase.until - begin) * mean
+        begin = phase.until
+    return total
+
+
+def of_minutes(training, minutes, seconds):
+    """The training with the steps that should fit in `minutes`, and stopped after them in any case."""
+    steps = int((1 - RESERVE) * 60 * minutes / mean_seconds(training.schedule, seconds))
+    if steps < 1:
+        raise ConfigError(f"{minutes:g} minutes are less than one step takes here")
+    run = dataclasses.replace(training.run, minutes=minutes, checkpoint_steps=-(-steps // 4), evaluate_steps=-(-steps // 8))
+    return dataclasses.replace(training, schedule=dataclasses.replace(training.schedule, steps=steps), run=run)
+
+
+def toml_of(training):
+    """TOML that `settings.read` reads as this training (all keys; paths absolute)."""
+    def one(value):
+        if isinstance(value, dict):
+            return "{" + ", ".join(f"{json.dumps(key)} = {one(entry)}" for key, entry in value.items()) + "}"
+        if isinstance(value, list):
+            return "[" + ", ".join(map(one, value)) + "]"
+        # JSON's numbers, strings and booleans are TOML's.
+        return json.dumps(value, ensure_ascii=False)
+
+    tables = {name: table for name, table in dataclasses.asdict(training).items() if isinstance(table, dict)}
+    return "\n".join(f"[{name}]\n" + "".join(f"{key} = {one(value)}\n" for key, value in table.items())
+                     for name, table in tables.items())
+
+
+def write(training, path):
+    """Writes the training as a TOML file, whole or not at all, and reads it again: what runs is what is recorded."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.tmp")
+    draft.write_text(toml_of(training), encoding="utf-8")
+    draft.replace(path)
+    return read(path)
