@@ -1,4 +1,5 @@
-"""GSM8K's test items answered by a Hugging Face model, in batches; a quick look where Fullband's program is not at hand.
+"""GSM8K's test items answered by a Hugging Face model, in batches: a quick look where Fullband's program is not at
+hand.
 
 An answer counts where the number after the last `####`, but for `$`, `,`, spaces and a final full stop, equals the
 item's. Fullband's grader `number` takes more spellings; the completions are kept, so that it can grade them.

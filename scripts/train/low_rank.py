@@ -46,8 +46,9 @@ def _is_whole(name, value, before):
 
 @torch.no_grad()
 def _directions(change, device):
-    """The change [m, n] in its own basis: (strengths, basis), squared singular values, largest first, and as columns the
-    right singular vectors where n <= m, else the left ones. Of the Gram matrix in float64: sizes are in the hundreds."""
+    """The change [m, n] in its own basis: (strengths, basis), squared singular values, largest first, and as columns
+    the right singular vectors where n <= m, else the left ones. Of the Gram matrix, in float64, whose size is the
+    model's width at most."""
     change = change.to(device, torch.float64)
     tall = change if change.shape[0] >= change.shape[1] else change.T
     strengths, basis = torch.linalg.eigh(tall.T @ tall)
@@ -71,8 +72,8 @@ def _header_bytes(name):
 
 
 def choose_ranks(strengths, shapes, budget, most_bytes):
-    """The rank of each matrix, such that the factors together take at most `budget` bytes and each at most `most_bytes`:
-    those directions that explain most of the whole change a byte."""
+    """The rank of each matrix, such that the factors together take at most `budget` bytes and each at most
+    `most_bytes`: those directions that explain most of the whole change a byte."""
     gains, owners = [], []
     for i, (name, values) in enumerate(strengths.items()):
         rows, columns = shapes[name]
@@ -137,7 +138,8 @@ def _by_kind(left_out):
 
 
 def pack(tensors, most_files, most_bytes):
-    """The tensors dealt out to at most `most_files` files of `most_bytes`, largest first; None where they do not fit."""
+    """The tensors dealt out to at most `most_files` files of `most_bytes`, largest first; None where they do not
+    fit."""
     files, room = [], []
     for name in sorted(tensors, key=lambda name: (-_bytes(tensors[name]), name)):
         size = _bytes(tensors[name]) + _header_bytes(name)

@@ -1,4 +1,4 @@
-"""A training of so many minutes: as many steps as this machine does in them, so that its schedule ends with the time."""
+"""A training of so many minutes: as many steps as this machine does in them, so that its schedule ends with them."""
 import dataclasses
 import json
 import statistics
@@ -49,7 +49,8 @@ def of_minutes(training, minutes, seconds):
     steps = int((1 - RESERVE) * 60 * minutes / mean_seconds(training.schedule, seconds))
     if steps < 1:
         raise ConfigError(f"{minutes:g} minutes are less than one step takes here")
-    run = dataclasses.replace(training.run, minutes=minutes, checkpoint_steps=-(-steps // 4), evaluate_steps=-(-steps // 8))
+    run = dataclasses.replace(training.run, minutes=minutes, checkpoint_steps=-(-steps // 4),
+                              evaluate_steps=-(-steps // 8))
     return dataclasses.replace(training, schedule=dataclasses.replace(training.schedule, steps=steps), run=run)
 
 

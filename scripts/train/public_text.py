@@ -119,10 +119,12 @@ def write_lines(path, values):
 
 
 def write(data, out, seed, copies=2):
-    """Writes the files into folder `out`; {name: documents}. Each training problem is a document's last `copies` times."""
+    """Writes the files into folder `out`; {name: documents}. Each training problem is the last of `copies` documents.
+    """
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    kinds = (("gsm8k", split_gsm8k, gsm8k_pairs, 5, gsm8k_wording()[2]), ("mbpp", split_mbpp, mbpp_pairs, 3, MBPP_SEPARATOR))
+    kinds = (("gsm8k", split_gsm8k, gsm8k_pairs, 5, gsm8k_wording()[2]),
+             ("mbpp", split_mbpp, mbpp_pairs, 3, MBPP_SEPARATOR))
     written = {}
     for kind, (name, split, pairs_of, shots, separator) in enumerate(kinds):
         train, held_out = (pairs_of(items) for items in split(data))

@@ -52,7 +52,8 @@ def parse(arguments):
     parser = argparse.ArgumentParser(prog="gpu_retrofit", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, help="folder for the results; may be there, and empty")
-    parser.add_argument("--work", type=Path, default=HOME / "out" / "retrofit", help="folder for what is on the way (4 GB)")
+    parser.add_argument("--work", type=Path, default=HOME / "out" / "retrofit",
+                        help="folder for what is on the way (4 GB)")
     parser.add_argument("--config", type=Path, default=HERE / "retrofit_smollm2.toml", help="what to train, and how")
     parser.add_argument("--model", type=Path, help="checkpoint to start from; default: the one that the config names")
     parser.add_argument("--data", type=Path, help=f"folder with {', '.join(DATA_FILES)}")
@@ -88,7 +89,8 @@ def missing_packages():
         try:
             importlib.import_module(name)
         except ImportError:
-            lines.append(f"Python package {name} (scripts/setup --train, or FULLBAND_TRAIN_PYTHON=a Python that has it)")
+            lines.append(f"Python package {name} (scripts/setup --train, or name a Python that has it in "
+                         "FULLBAND_TRAIN_PYTHON)")
     return lines
 
 
@@ -114,7 +116,8 @@ def check_out(out):
     """A folder of our own: what is carried away is counted."""
     ours = {"update.json", "training.toml", "metrics.json", "completions.jsonl.gz",
             *(f"update-{n + 1}.safetensors" for n in range(WEIGHT_FILES))}
-    others = sorted(set(os.listdir(out)) - ours) if out.is_dir() else []
+    names = os.listdir(out) if out.is_dir() else []
+    others = sorted(name for name in names if name not in ours and not (name[0] == "." and name.endswith(".tmp")))
     if others:
         raise RetrofitError(f"{out}: holds {others[0]} already; --out is a folder for the results alone")
 
@@ -147,8 +150,8 @@ def check_limits(out):
     files = [file for file in out.iterdir() if file.is_file()]
     size = sum(file.stat().st_size for file in files)
     if len(files) > MOST_FILES or size > MOST_BYTES:
-        raise RetrofitError(f"{out}: {len(files)} files of {size / MIB:.1f} MiB; it should be at most {MOST_FILES} files of "
-                            f"{MOST_BYTES // MIB} MiB")
+        raise RetrofitError(f"{out}: {len(files)} files of {size / MIB:.1f} MiB; it should be at most {MOST_FILES} files "
+                            f"of {MOST_BYTES // MIB} MiB")
     return len(files), size
 
 
@@ -173,6 +176,8 @@ class Retrofit:
     def run(self):
         """True when all is done; False when the training was told to stop."""
         self.out.mkdir(parents=True, exist_ok=True)
+        for left in self.out.glob(".*.tmp"):  # of a run that was killed
+            left.unlink()
         self.note(text=once(self.work / "text.json", self.write_text))
         self.plan()
         if not self.train():
@@ -209,7 +214,8 @@ class Retrofit:
         if not file.exists():
             planned = self.training
             if self.options.steps:
-                planned = dataclasses.replace(planned, schedule=dataclasses.replace(planned.schedule, steps=self.options.steps))
+                schedule = dataclasses.replace(planned.schedule, steps=self.options.steps)
+                planned = dataclasses.replace(planned, schedule=schedule)
             else:
                 say("measuring steps")
                 seconds = pace.seconds_per_step(self.training)
@@ -269,9 +275,9 @@ class Retrofit:
                           device(self.training))
             draft.replace(folder)
         about = json.loads((folder / "update.json").read_text(encoding="utf-8"))
-        ranks = sorted(about["ranks"].values())
+        ranks = sorted(about["ranks"].values()) or [0]
         self.note(update={"residual": about["residual"], "residual_by_kind": about["residual_by_kind"],
-                          "ranks": {"least": ranks[0], "median": ranks[len(ranks) // 2], "most": ranks[-1]} if ranks else None})
+                          "ranks": {"least": ranks[0], "median": ranks[len(ranks) // 2], "most": ranks[-1]}})
         for file in sorted(folder.iterdir()):
             carry(file, self.out)
         say(f"update: {100 * self.metrics['update']['residual']:.1f} % of the change is left out")

@@ -42,14 +42,16 @@ def write_lines(path, values):
 
 
 def problem(a, b):
-    return {"question": f"Ann has {a} and {b} {{more}}. All?", "answer": f"{a}+{b} = <<{a}+{b}={a + b}>>{a + b}\n#### {a + b}"}
+    return {"question": f"Ann has {a} and {b} {{more}}. All?",
+            "answer": f"{a}+{b} = <<{a}+{b}={a + b}>>{a + b}\n#### {a + b}"}
 
 
 def write_data(folder):
     write_lines(folder / "gsm8k" / "train.jsonl", [problem(n, n % 3) for n in range(24)])
     write_lines(folder / "gsm8k" / "test.jsonl", [problem(n, n + 7) for n in range(5)])
     tasks = [{"text": f"Write a function to add {n}.", "code": f"def f(x):\r\n\treturn x + {n}", "task_id": n,
-              "test_list": [f"assert f(1) == {n + 1}", f"assert f(2) == {n + 2}"]} for n in (*range(505, 516), *range(599, 612))]
+              "test_list": [f"assert f(1) == {n + 1}", f"assert f(2) == {n + 2}"]}
+             for n in (*range(505, 516), *range(599, 612))]
     write_lines(folder / "mbpp" / "mbpp.jsonl", tasks)
     return folder
 
@@ -59,7 +61,8 @@ def write_llama(folder):
     support.write_tokenizer(folder)
     torch.manual_seed(3)
     size = Tokenizer.from_file(str(folder / "tokenizer.json")).get_vocab_size()
-    shape = dict(hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2)
+    shape = dict(hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
+                 num_key_value_heads=2)
     model = LlamaForCausalLM(LlamaConfig(vocab_size=size, max_position_embeddings=1024, tie_word_embeddings=True,
                                          bos_token_id=None, eos_token_id=0, pad_token_id=None, **shape))
     model.save_pretrained(folder)
@@ -120,7 +123,8 @@ class Retrofit(unittest.TestCase):
         for file in self.out.glob("update-*"):
             self.assertLessEqual(file.stat().st_size, FILE_BYTES)
         self.assertTrue(self.metrics["complete"])
-        self.assertEqual(retrofit.check_limits(self.out), (len(names), sum((self.out / n).stat().st_size for n in names)))
+        size = sum((self.out / name).stat().st_size for name in names)
+        self.assertEqual(retrofit.check_limits(self.out), (len(names), size))
 
     def test_measures_every_model(self):
         loss = self.metrics["validation_loss_by_pass"]
@@ -183,8 +187,8 @@ class Retrofit(unittest.TestCase):
 
     def test_merging_gives_the_low_rank_model(self):
         merged = self.folder / "merged"
-        with mock.patch.object(sys, "argv", ["merge_update", "--base", str(self.base), "--update", str(self.out), "--out",
-                                             str(merged)]):
+        with mock.patch.object(sys, "argv", ["merge_update", "--base", str(self.base), "--update", str(self.out),
+                                             "--out", str(merged)]):
             self.assertEqual(merge_update.main(), 0)
         expected = self.low_rank_weights()
         model = AutoModelForCausalLM.from_pretrained(merged, trust_remote_code=True, dtype=torch.float32).eval()
@@ -216,8 +220,8 @@ class Retrofit(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             found = json.loads(done.stdout)
             ids = tokenizer.encode(prompt).ids
-            out = model.generate(torch.tensor([ids]), setting=setting, do_sample=False, max_new_tokens=8, eos_token_id=0,
-                                 pad_token_id=0, return_dict_in_generate=True, output_logits=True)
+            out = model.generate(torch.tensor([ids]), setting=setting, do_sample=False, max_new_tokens=8,
+                                 eos_token_id=0, pad_token_id=0, return_dict_in_generate=True, output_logits=True)
             expected = [step.log_softmax(-1).max().item() for step in out.logits]
             self.assertEqual(found["tokens"], out.sequences[0, len(ids):].tolist(), setting)
             np.testing.assert_allclose(found["logprobs"], expected, atol=1e-4, err_msg=setting)
@@ -272,7 +276,9 @@ class Retrofit(unittest.TestCase):
             self.assertFalse((work / "trained.pt").exists())
             killed_when("evaluation/merged-loss.json")
             self.assertFalse(json.loads((out / "metrics.json").read_text())["complete"])
+            (out / ".completions.tmp").touch()
             self.assertEqual(support.wait_for(support.child(lambda: self.run_it(out, work), log)), 0, log.read_text())
+        self.assertFalse((out / ".completions.tmp").exists())
         self.assertIn("resuming after step", log.read_text())
         for file in self.out.glob("update-*.safetensors"):
             self.assertEqual((out / file.name).read_bytes(), file.read_bytes(), file.name)
@@ -384,7 +390,8 @@ class PublicText(Case):
 
     def test_splits_share_no_problem(self):
         counts = public_text.write(self.data, self.folder / "text", 1)
-        self.assertEqual(counts, {"gsm8k.jsonl": 36, "gsm8k.held_out.jsonl": 6, "mbpp.jsonl": 22, "mbpp.held_out.jsonl": 7})
+        self.assertEqual(counts, {"gsm8k.jsonl": 36, "gsm8k.held_out.jsonl": 6, "mbpp.jsonl": 22,
+                                  "mbpp.held_out.jsonl": 7})
         for name in ("gsm8k", "mbpp"):
             train, held_out = ({prompt.strip() for turns in self.documents(file) for prompt, _ in turns}
                                for file in (f"{name}.jsonl", f"{name}.held_out.jsonl"))
@@ -421,8 +428,8 @@ class PublicText(Case):
     @unittest.skipIf(len(sys.argv) < 2, "needs Fullband's program")
     def test_words_gsm8k_as_fullband_does(self):
         home = Path(support.HOME)
-        lines = [line for line in (home / "tasks" / "gsm8k.toml").read_text().splitlines() if not line.startswith("sha256")]
-        (self.data / "own.toml").write_text("\n".join(lines))
+        lines = (home / "tasks" / "gsm8k.toml").read_text().splitlines()
+        (self.data / "own.toml").write_text("\n".join(line for line in lines if not line.startswith("sha256")))
         done = subprocess.run([PROGRAM, "suites", str(self.data / "own.toml"), "--show", "--shots", "4"],
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
