@@ -76,7 +76,9 @@ def _from_checkpoint(m):
             old = LlamaForCausalLM.from_pretrained(m.start, dtype=torch.float32)
         else:
             old = FullBandwidthLlamaForCausalLM.from_pretrained(m.start, dtype=torch.float32)
-    except (OSError, ValueError, RuntimeError) as fault:
+    except ConfigError:
+        raise
+    except Exception as fault:  # transformers and safetensors raise whatever they like
         raise ConfigError(f"{m.start}: cannot be loaded: {str(fault).splitlines()[0]}") from None
     model = _with_fusion(old, m) if ordinary else old
     if not ordinary and m.fusion not in ("none", model.config.latent_feedback["fusion"]):

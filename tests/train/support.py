@@ -18,6 +18,7 @@ os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="fullband-test-")  # transformer
 try:
     import numpy as np
     import torch
+    import transformers
     from transformers.models.llama import modeling_llama
 except ModuleNotFoundError as missing:
     print(f"{missing.name} is missing: run scripts/setup --train")
@@ -27,6 +28,8 @@ HOME = Path(__file__).resolve().parent.parent.parent
 # Both folders hold a checkpoints.py: tests/reference's, which draws weights, is `shapes` here.
 sys.path.insert(0, str(HOME / "tests" / "reference"))
 import checkpoints as shapes  # noqa: E402
+import compare_engine  # noqa: E402
+import faults  # noqa: E402, F401
 import fbt_reference as fbt  # noqa: E402
 
 sys.modules.pop("checkpoints")
@@ -34,6 +37,7 @@ sys.path[0] = str(HOME / "scripts" / "train")
 import modeling_fullband as modeling  # noqa: E402
 
 torch.set_num_threads(1)
+transformers.utils.logging.disable_progress_bar()
 
 GLU = shapes.Shape("glu", family="FullBandwidthLlamaForCausalLM", width=32, inner=56)
 ADDITIVE = shapes.Shape("additive", family="FullBandwidthLlamaForCausalLM", fusion="additive", width=32, inner=56,
@@ -97,10 +101,13 @@ def float64():
 
 
 class Case(unittest.TestCase):
-    """In float64, with a folder of its own."""
+    """With a folder of its own; in float64 unless it says otherwise."""
+
+    in_float64 = True
 
     def setUp(self):
-        self.enterContext(float64())
+        if self.in_float64:
+            self.enterContext(float64())
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def assert_close(self, found, expected, allowed=CLOSE, what=""):
