@@ -181,6 +181,7 @@ def _check(t, path):
             "[model] needs either start (a checkpoint) or tokenizer (from scratch), and not both")
     for part, key, choices in (("model", "fusion", ("glu", "additive", "none")), ("run", "precision", ("f32", "bf16")),
                                ("run", "device", ("auto", "cpu", "cuda")),
+                               ("schedule", "optimizer", ("adamw", "muon")),
                                ("objective", "prefix_start", ("uniform", "answer"))):
         value = getattr(getattr(t, part), key)
         require(value in choices, f"[{part}] {key}: {value!r} is not one of {', '.join(choices)}")
@@ -203,7 +204,7 @@ _LEAST = (
 _POSITIVE = (
     ("model", "hidden_size"), ("model", "layers"), ("model", "heads"), ("model", "kv_heads"),
     ("model", "intermediate_size"), ("model", "context"), ("model", "rope_theta"), ("schedule", "learning_rate"),
-    ("schedule", "clip"))
+    ("schedule", "clip"), ("schedule", "muon_share"), ("schedule", "gate_share"))
 
 
 def _check_model(t, require):
@@ -221,7 +222,6 @@ def _check_schedule(t, require):
     s, o = t.schedule, t.objective
     require(0 <= o.prefix_mixing <= 1, f"[objective] prefix_mixing: {o.prefix_mixing} is not a share, 0 to 1")
     require(o.first_weight > 0 or o.later_weight > 0, "[objective] first_weight and later_weight: both are 0")
-    require(s.optimizer in ("adamw", "muon"), f"[schedule] optimizer: {s.optimizer!r} is not adamw or muon")
     require(0 <= s.warmup and 0 <= s.decay and s.warmup + s.decay <= 1,
             "[schedule] warmup and decay: are not shares of the steps, together at most 1")
     require(0 <= s.beta2 < 1, f"[schedule] beta2: {s.beta2} is not below 1")

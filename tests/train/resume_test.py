@@ -31,8 +31,8 @@ class Case(support.Case):
         self.assertEqual(found, code, said)
         return said
 
-    def undisturbed(self):
-        self.train(write_config(self.folder / "undisturbed.toml", run={"out": "undisturbed"}))
+    def undisturbed(self, **changes):
+        self.train(write_config(self.folder / "undisturbed.toml", run={"out": "undisturbed"}, **changes))
         return self.folder / "undisturbed"
 
     def assert_same(self, one, other):
@@ -42,9 +42,11 @@ class Case(support.Case):
         self.assertEqual(list(left["model"]), list(right["model"]))
         for name, value in left["model"].items():
             self.assertTrue(torch.equal(value, right["model"][name]), name)
-        for i, state in left["optimizer"]["state"].items():
-            for name, value in state.items():
-                self.assertTrue(torch.equal(value, right["optimizer"]["state"][i][name]), (i, name))
+        for part, other_part in zip(left["optimizer"]["parts"], right["optimizer"]["parts"], strict=True):
+            self.assertEqual(list(part["state"]), list(other_part["state"]))
+            for i, state in part["state"].items():
+                for name, value in state.items():
+                    self.assertTrue(torch.equal(value, other_part["state"][i][name]), (i, name))
         lines = []
         for out in (one, other):
             lines.append([{k: v for k, v in line.items() if "second" not in k} for line in metrics_of(out)])
@@ -99,6 +101,16 @@ class KillTest(Case):
             self.assertEqual([p.name for p in self.out.glob(".step-*")], [])
             self.assertEqual(len(list(self.out.glob("step-*.pt"))), 2)
         self.assertGreater(killed, 4)
+
+    def test_killed_under_muon(self):
+        schedule = {"optimizer": "muon"}
+        expected = self.undisturbed(schedule=schedule)
+        self.config = write_config(self.folder / "train.toml", schedule=schedule)
+        draw = random.Random(9)
+        self.assertTrue(kill_after(draw, self) and kill_after(draw, self))
+        self.train()
+        self.assertEqual(len(last_checkpoint(self.out)["optimizer"]["parts"]), 2)
+        self.assert_same(self.out, expected)
 
     def killed_while(self, patch):
         """Killed within the second checkpoint's writing."""
@@ -165,7 +177,8 @@ class KillTest(Case):
 
         trainer_module_generator, first = trainer_module.generator, [12]
         for name, fault in (
-            ("the optimizer's state", forgets("optimizer")), ("that the fusion has its size", forgets("fusion_started")),
+            ("the optimizer's state", forgets("optimizer")),
+            ("that the fusion has been started", forgets("fusion_started")),
             ("where the random starts were", mock.patch.object(trainer_module, "generator", shifted)),
             ("which metrics it has written", mock.patch.object(checkpoints, "keep_metrics", lambda *_: None)),
         ):
