@@ -31,8 +31,8 @@ class Case(support.Case):
         self.assertEqual(found, code, said)
         return said
 
-    def undisturbed(self, **changes):
-        self.train(write_config(self.folder / "undisturbed.toml", run={"out": "undisturbed"}, **changes))
+    def undisturbed(self, run={}, **changes):
+        self.train(write_config(self.folder / "undisturbed.toml", run={"out": "undisturbed"} | run, **changes))
         return self.folder / "undisturbed"
 
     def assert_same(self, one, other):
@@ -102,10 +102,10 @@ class KillTest(Case):
             self.assertEqual(len(list(self.out.glob("step-*.pt"))), 2)
         self.assertGreater(killed, 4)
 
-    def test_killed_under_muon(self):
-        schedule = {"optimizer": "muon"}
-        expected = self.undisturbed(schedule=schedule)
-        self.config = write_config(self.folder / "train.toml", schedule=schedule)
+    def test_killed_under_muon_in_bf16(self):
+        changes = {"schedule": {"optimizer": "muon"}, "run": {"precision": "bf16"}}
+        expected = self.undisturbed(**changes)
+        self.config = write_config(self.folder / "train.toml", **changes)
         draw = random.Random(9)
         self.assertTrue(kill_after(draw, self) and kill_after(draw, self))
         self.train()
