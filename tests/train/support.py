@@ -14,7 +14,8 @@ from unittest import mock
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
-os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="fullband-test-")  # transformers copies a checkpoint's code there
+_cache = tempfile.TemporaryDirectory(prefix="fullband-test-")  # transformers copies a checkpoint's code there
+os.environ["HF_HOME"] = _cache.name
 try:
     import numpy as np
     import torch
