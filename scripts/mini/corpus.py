@@ -17,11 +17,11 @@ SUITES = {"mini_state_tracking.jsonl": states.item_key, "mini_state_tracking_ste
           "mini_humaneval.jsonl": code.humaneval_key, "mini_mbpp.jsonl": code.mbpp_key}
 DOCUMENTS = {**states.DOCUMENTS, **problems.DOCUMENTS, **choices.DOCUMENTS, **maths.DOCUMENTS, **code.DOCUMENTS}
 # Shares of the documents, in percent where all kinds are in.
-MIX = {"swaps": 36, "permutations": 16, "pointers": 11, "counter": 12, "steps": 3, "problems": 9, "choices": 6,
-       "maths": 5, "humaneval": 1, "mbpp": 1}
+MIX = {"swaps": 38, "permutations": 13, "walks": 12, "pointers": 12, "steps": 5, "problems": 6, "choices": 8,
+       "maths": 4, "humaneval": 1, "mbpp": 1}
 # In characters, about 250 tokens: training takes rows of one length, and cuts a document that is longer than a row.
 LONGEST = 620
-GROUPS = {"states": ["swaps", "permutations", "pointers", "counter"], "code": ["humaneval", "mbpp"]}
+GROUPS = {"states": ["swaps", "permutations", "pointers", "walks"], "code": ["humaneval", "mbpp"]}
 
 
 class Error(Exception):

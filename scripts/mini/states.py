@@ -1,43 +1,46 @@
 """State tracking: a start, k operations, then a question about where things are now, answered at once.
 
-    swaps         red blue green gold pink: ab ce? b -> red
-                  (the colours at the places a to e; the colours at a and b, then at c and e, swap; which is at b?)
-    permutations  red blue green gold pink: bedca? b -> pink
-                  (as above; an order lists the places whose colours stand, from then on, at a to e)
-    pointers      ad ba ce db ... hc: a three? -> a
-                  (where each letter leads to; the question names a start and the number of hops from it)
-    counter       start three: two double five? -> one
-                  (numbers are added, or the word says what is done; counting goes from zero to six, then zero again)
-    steps         red blue green gold pink: ab ce? b, step by step:
-                      -> blue red green gold pink; blue red pink gold green; b red
+    swaps         red blue green gold: ab cd ca -> blue
+                  (colours at the places a to d; those at the two places named swap; which is at the last first-named, c?)
+    permutations  red blue green: bca cab -> red
+                  (the places whose colours stand, from then on, at a, b and c; which is at a?)
+    walks         start c: next jump mirror -> a
+                  (on a ring of places a to e: one on, one back, two on, or to the place as far on the other side of a)
+    pointers      ad ba cc db ea fb: e three -> b
+                  (where each letter leads to; a start and the number of hops from it)
+    steps         red blue green gold: ab cd? b, step by step:
+                      -> blue red green gold; blue red gold green; b red
                   (as swaps, but the answer replays what is at all places after each swap before it names the colour)
 
-The difficulty k is the number of operations (hops for pointers). Training documents ask along the way, since one
-question after many operations teaches a small model nothing; a suite's item asks once, at its end. In a document the
-next operation, or the next question about a map, follows the answer at once: "ab? b red ce? a blue".
-The notation is terse since what a model can learn from a given amount of computation depends on the tokens per
-operation: here each operation is one, for each word is short and common enough to become one token.
+The difficulty k is the number of operations (hops for pointers). Training documents answer along the way, since one
+answer after many operations teaches a small model nothing; a suite's item asks once, at its end. In a document the next
+operation, or the next question about a map, follows the answer at once: "red blue green gold: ab blue cd gold ca blue".
+The notation is terse since what a model can learn from a given amount of computation depends on the tokens per answer:
+an operation is one, for each word is short and common enough to become one, and it asks its question by itself.
 """
 import itertools
 
-PLACES = "abcde"
-COLOURS = ["red", "blue", "green", "gold", "pink"]
-LETTERS = "abcdefgh"
+PLACES = "abcd"
+COLOURS = ["red", "blue", "green", "gold"]
+RING = "abcde"
+LETTERS = "abcdef"
 NUMBERS = ["zero", "one", "two", "three", "four", "five", "six"]
-MODULUS = 7
-DIFFICULTIES = {"swaps": 16, "permutations": 8, "pointers": 6, "counter": 12, "steps": 10}  # k goes from 1 to these
+DIFFICULTIES = {"swaps": 16, "permutations": 8, "pointers": 6, "walks": 12, "steps": 10}  # the largest k
+# The smallest k of the suites' items: of shorter stories there are so few that to keep the items out of training would
+# leave holes in it. Training documents start at 1.
+SMALLEST = {"swaps": 1, "permutations": 2, "pointers": 1, "walks": 3, "steps": 1}
 
 # Tables, so that one draw settles a whole arrangement.
 ROWS = list(itertools.permutations(COLOURS))
-PAIRS = list(itertools.combinations(range(5), 2))
-ORDERS = [(" " + "".join(PLACES[place] for place in order), order)
-          for order in list(itertools.permutations(range(5)))[5::6]]
-# (text, factor, summand); every one can be undone, so that nothing that happened before is ever forgotten.
-OPERATIONS = [(f" {NUMBERS[n]}", 1, n) for n in range(1, MODULUS)] + [(" double", 2, 0), (" triple", 3, 0)] * 2
+PAIRS = list(itertools.permutations(range(4), 2))
+ORDERS = [(" " + "".join(PLACES[place] for place in order), order) for order in itertools.permutations(range(3))
+          if order != (0, 1, 2)]
+# What a move makes of a place on the ring, 0 to 4.
+MOVES = {" next": lambda at: at + 1, " back": lambda at: at - 1, " jump": lambda at: at + 2, " mirror": lambda at: -at}
 
 
 class Swaps:
-    """Five places that each hold a colour; step() swaps two of them."""
+    """Four places that each hold a colour; step() swaps two of them. Asked is the first of the two."""
 
     def __init__(self, r):
         self.state = list(r.pick(ROWS))
@@ -47,40 +50,47 @@ class Swaps:
         a, b = r.pick(PAIRS)
         state = self.state
         state[a], state[b] = state[b], state[a]
+        self.asked = a
         return f" {PLACES[a]}{PLACES[b]}"
 
     def ask(self, r):
-        at = r.below(5)
-        return f"? {PLACES[at]}", self.state[at]
+        return "", self.state[self.asked]
 
 
-class Permutations(Swaps):
-    """The same places; step() puts all colours in another order."""
+class Permutations:
+    """Three places; step() puts all colours in another order. Asked is the first place."""
+
+    def __init__(self, r):
+        self.state = r.sample(COLOURS, 3)
+        self.text = " ".join(self.state) + ":"
 
     def step(self, r):
         text, order = r.pick(ORDERS)
         self.state = [self.state[place] for place in order]
         return text
 
+    def ask(self, r):
+        return "", self.state[0]
 
-class Counter:
-    """A number counted from 0 to 6 and round again; step() adds to it or multiplies it."""
+
+class Walks:
+    """A walk on a ring of five places."""
 
     def __init__(self, r):
-        self.state = r.below(MODULUS)
-        self.text = f"start {NUMBERS[self.state]}:"
+        self.state = r.below(5)
+        self.text = f"start {RING[self.state]}:"
 
     def step(self, r):
-        text, factor, summand = r.pick(OPERATIONS)
-        self.state = (self.state * factor + summand) % MODULUS
+        text = r.pick(list(MOVES))
+        self.state = MOVES[text](self.state) % 5
         return text
 
     def ask(self, _):
-        return "?", NUMBERS[self.state]
+        return "", RING[self.state]
 
 
 class Pointers:
-    """A letter for each of eight letters to go to; ask() follows them `hops` times."""
+    """A letter for each of six letters to go to; ask() follows them `hops` times."""
 
     def __init__(self, r):
         self.next = {letter: r.pick(LETTERS) for letter in LETTERS}
@@ -90,10 +100,10 @@ class Pointers:
         start = at = r.pick(LETTERS)
         for _ in range(hops):
             at = self.next[at]
-        return f" {start} {NUMBERS[hops]}?", at
+        return f" {start} {NUMBERS[hops]}", at
 
 
-STORIES = {"swaps": Swaps, "permutations": Permutations, "counter": Counter}
+STORIES = {"swaps": Swaps, "permutations": Permutations, "walks": Walks}
 
 
 def question_and_answer(r, kind, k):
@@ -115,7 +125,7 @@ def question_with_steps(r, k):
     for _ in range(k):
         text += story.step(r)
         states.append(" ".join(story.state))
-    at = r.below(5)
+    at = r.below(4)
     name, colour = PLACES[at], story.state[at]
     return f"{text}? {name}, step by step:", "; ".join([*states, f"{name} {colour}"]), colour
 
@@ -153,8 +163,8 @@ def permutations_document(r):
     return story_document(r, "permutations")
 
 
-def counter_document(r):
-    return story_document(r, "counter")
+def walks_document(r):
+    return story_document(r, "walks")
 
 
 def pointers_document(r):
@@ -176,21 +186,22 @@ def steps_document(r):
 
 
 DOCUMENTS = {"swaps": swaps_document, "permutations": permutations_document, "pointers": pointers_document,
-             "counter": counter_document, "steps": steps_document}
+             "walks": walks_document, "steps": steps_document}
 
 
 def make_states(r, count):
     """`count` items, the kinds in turn and each kind's difficulties in turn, no question twice."""
-    turn = ["swaps", "permutations", "swaps", "pointers", "counter"]
+    turn = ["swaps", "permutations", "swaps", "pointers", "walks"]
     made, seen, items = dict.fromkeys(turn, 0), set(), []
     while len(items) < count:
         kind = turn[len(items) % len(turn)]
-        k = made[kind] % DIFFICULTIES[kind] + 1
+        levels = DIFFICULTIES[kind] - SMALLEST[kind] + 1
+        k = made[kind] % levels + SMALLEST[kind]
         question, answer = question_and_answer(r, kind, k)
         if question in seen:
             continue
         seen.add(question)
-        items.append({"id": f"{kind}-{k:02}-{made[kind] // DIFFICULTIES[kind] + 1:03}", "kind": kind, "difficulty": k,
+        items.append({"id": f"{kind}-{k:02}-{made[kind] // levels + 1:03}", "kind": kind, "difficulty": k,
                       "question": question, "answer": answer})
         made[kind] += 1
     return items
