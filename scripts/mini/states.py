@@ -25,10 +25,12 @@ COLOURS = ["red", "blue", "green", "gold"]
 RING = "abcde"
 LETTERS = "abcdef"
 NUMBERS = ["zero", "one", "two", "three", "four", "five", "six"]
-DIFFICULTIES = {"swaps": 16, "permutations": 8, "pointers": 6, "walks": 12, "steps": 10}  # the largest k
-# The smallest k of the suites' items: of shorter stories there are so few that to keep the items out of training would
-# leave holes in it. Training documents start at 1.
-SMALLEST = {"swaps": 1, "permutations": 2, "pointers": 1, "walks": 3, "steps": 1}
+# The longest stories of training text (hops for pointers); the shortest have one operation.
+LONGEST = {"swaps": 12, "permutations": 8, "pointers": 6, "walks": 12, "steps": 10}
+# The difficulties of the suites' items. Of the shortest stories of some kinds there are so few that to keep the items
+# out of training text would leave holes in it; the longest are where a small model, however it decodes, only guesses.
+DIFFICULTIES = {"swaps": range(1, 11), "permutations": range(2, 7), "pointers": range(1, 7), "walks": range(3, 13),
+                "steps": range(1, 11)}
 
 # Tables, so that one draw settles a whole arrangement.
 ROWS = list(itertools.permutations(COLOURS))
@@ -138,7 +140,7 @@ def density(r):
 
 def story_document(r, kind):
     """A training document of a story with steps: its turns, and for each question the item that it would be."""
-    most = DIFFICULTIES[kind]
+    most = LONGEST[kind]
     last = r.below(4) if r.below(2) else r.below(most)  # the longer ones hold the shorter ones' questions too
     story, often = STORIES[kind](r), density(r)
     prompt = text = story.text
@@ -173,7 +175,7 @@ def pointers_document(r):
     count = 1 if r.below(10) == 0 else r.between(2, 10)
     turns, keys, prompt = [], [], story.text
     for _ in range(count):
-        question, answer = story.ask(r, r.between(1, DIFFICULTIES["pointers"]))
+        question, answer = story.ask(r, r.between(1, LONGEST["pointers"]))
         turns.append([prompt + question, f" {answer}"])
         keys.append(story.text + question)
         prompt = ""
@@ -181,7 +183,7 @@ def pointers_document(r):
 
 
 def steps_document(r):
-    question, working, _ = question_with_steps(r, r.between(1, DIFFICULTIES["steps"]))
+    question, working, _ = question_with_steps(r, r.between(1, LONGEST["steps"]))
     return [[question, " " + working]], [question]
 
 
@@ -195,13 +197,13 @@ def make_states(r, count):
     made, seen, items = dict.fromkeys(turn, 0), set(), []
     while len(items) < count:
         kind = turn[len(items) % len(turn)]
-        levels = DIFFICULTIES[kind] - SMALLEST[kind] + 1
-        k = made[kind] % levels + SMALLEST[kind]
+        levels = DIFFICULTIES[kind]
+        k = levels[made[kind] % len(levels)]
         question, answer = question_and_answer(r, kind, k)
         if question in seen:
             continue
         seen.add(question)
-        items.append({"id": f"{kind}-{k:02}-{made[kind] // levels + 1:03}", "kind": kind, "difficulty": k,
+        items.append({"id": f"{kind}-{k:02}-{made[kind] // len(levels) + 1:03}", "kind": kind, "difficulty": k,
                       "question": question, "answer": answer})
         made[kind] += 1
     return items
@@ -211,13 +213,13 @@ def make_steps(r, count):
     """`count` items with the working to show, the difficulties in turn, no question twice."""
     items, seen = [], set()
     while len(items) < count:
-        most = DIFFICULTIES["steps"]
-        k = len(items) % most + 1
+        levels = DIFFICULTIES["steps"]
+        k = levels[len(items) % len(levels)]
         question, working, answer = question_with_steps(r, k)
         if question in seen:
             continue
         seen.add(question)
-        items.append({"id": f"steps-{k:02}-{len(items) // most + 1:03}", "kind": "steps", "difficulty": k,
+        items.append({"id": f"steps-{k:02}-{len(items) // len(levels) + 1:03}", "kind": "steps", "difficulty": k,
                       "question": question, "answer": answer, "working": working})
     return items
 

@@ -106,14 +106,14 @@ class SuiteTest(unittest.TestCase):
 
     def test_every_difficulty_comes_equally_often(self):
         items = read("mini_state_tracking.jsonl")
-        self.assertEqual(len(items), 500)
+        self.assertEqual(len(items), 600)
         counts = collections.Counter((item["kind"], item["difficulty"]) for item in items)
-        of_kind = {"swaps": 200, "permutations": 100, "pointers": 100, "walks": 100}
+        of_kind = {"swaps": 240, "permutations": 120, "pointers": 120, "walks": 120}
         for kind, total in of_kind.items():
-            levels = range(states.SMALLEST[kind], states.DIFFICULTIES[kind] + 1)
+            levels = states.DIFFICULTIES[kind]
             each = [counts[kind, k] for k in levels]
             self.assertEqual((sum(each), max(each) - min(each) <= 1), (total, True), kind)
-        self.assertEqual(len(counts), sum(states.DIFFICULTIES[kind] - states.SMALLEST[kind] + 1 for kind in of_kind))
+        self.assertEqual(len(counts), sum(len(states.DIFFICULTIES[kind]) for kind in of_kind))
         steps = read("mini_state_tracking_steps.jsonl")
         self.assertEqual(collections.Counter(item["difficulty"] for item in steps), {k: 30 for k in range(1, 11)})
         first = collections.Counter((item["kind"], item["difficulty"]) for item in items[:100])
@@ -123,8 +123,8 @@ class SuiteTest(unittest.TestCase):
 
     def test_ids_and_questions_are_unique(self):
         items = read("mini_state_tracking.jsonl") + read("mini_state_tracking_steps.jsonl")
-        self.assertEqual(len({item["id"] for item in items}), 800)
-        self.assertEqual(len({item["question"] for item in items}), 800)
+        self.assertEqual(len({item["id"] for item in items}), 900)
+        self.assertEqual(len({item["question"] for item in items}), 900)
         for item in items:
             self.assertRegex(item["id"], rf"^{item['kind']}-{item['difficulty']:02}-\d\d\d$")
 
@@ -169,7 +169,7 @@ class DocumentTest(unittest.TestCase):
         self.assertTrue(0.07 < never < 0.19, never)
 
     def test_all_difficulties_are_taught(self):
-        for kind, most in states.DIFFICULTIES.items():
+        for kind, most in states.LONGEST.items():
             follow = FOLLOW.get(kind, lambda key: follow_steps(key)[1:])
             taught = {follow(key)[1] for _, keys in documents(kind, 400) for key in keys}
             self.assertEqual(taught, set(range(1, most + 1)), kind)
