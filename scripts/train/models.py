@@ -162,6 +162,7 @@ def export(model, training, folder, dtype=torch.float32, record=None):
     if training.model.fusion == "none":
         state = {name: value for name, value in state.items() if not name.startswith("latent_feedback.")}
     save_file(state, draft / "model.safetensors", metadata={"format": "pt"})
+    (draft / "model.safetensors").chmod(0o644)  # the library leaves it to its owner alone
     config = _config(model.config, training.model.fusion == "none", dtype)
     (draft / "config.json").write_text(json.dumps(config, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     if training.model.fusion != "none":
