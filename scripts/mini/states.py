@@ -38,11 +38,12 @@ PAIRS = list(itertools.permutations(range(4), 2))
 ORDERS = [(" " + "".join(PLACES[place] for place in order), order) for order in itertools.permutations(range(3))
           if order != (0, 1, 2)]
 # What a move makes of a place on the ring, 0 to 4.
-MOVES = {" next": lambda at: at + 1, " back": lambda at: at - 1, " jump": lambda at: at + 2, " mirror": lambda at: -at}
+MOVES = [(" next", lambda at: at + 1), (" back", lambda at: at - 1), (" jump", lambda at: at + 2),
+         (" mirror", lambda at: -at)]
 
 
 class Swaps:
-    """Four places that each hold a colour; step() swaps two of them. Asked is the first of the two."""
+    """Four places that each hold a colour; step() swaps two of them. The answer is what the first of the two holds."""
 
     def __init__(self, r):
         self.state = list(r.pick(ROWS))
@@ -55,12 +56,12 @@ class Swaps:
         self.asked = a
         return f" {PLACES[a]}{PLACES[b]}"
 
-    def ask(self, r):
-        return "", self.state[self.asked]
+    def answer(self):
+        return self.state[self.asked]
 
 
 class Permutations:
-    """Three places; step() puts all colours in another order. Asked is the first place."""
+    """Three places; step() puts all colours in another order. The answer is what the first place holds."""
 
     def __init__(self, r):
         self.state = r.sample(COLOURS, 3)
@@ -71,24 +72,24 @@ class Permutations:
         self.state = [self.state[place] for place in order]
         return text
 
-    def ask(self, r):
-        return "", self.state[0]
+    def answer(self):
+        return self.state[0]
 
 
 class Walks:
-    """A walk on a ring of five places."""
+    """A walk on a ring of five places; step() makes a move. The answer is where it has led."""
 
     def __init__(self, r):
         self.state = r.below(5)
         self.text = f"start {RING[self.state]}:"
 
     def step(self, r):
-        text = r.pick(list(MOVES))
-        self.state = MOVES[text](self.state) % 5
+        text, move = r.pick(MOVES)
+        self.state = move(self.state) % 5
         return text
 
-    def ask(self, _):
-        return "", RING[self.state]
+    def answer(self):
+        return RING[self.state]
 
 
 class Pointers:
@@ -116,8 +117,7 @@ def question_and_answer(r, kind, k):
         return story.text + question, answer
     story = STORIES[kind](r)
     text = story.text + "".join([story.step(r) for _ in range(k)])
-    question, answer = story.ask(r)
-    return text + question, str(answer)
+    return text, story.answer()
 
 
 def question_with_steps(r, k):
@@ -128,18 +128,18 @@ def question_with_steps(r, k):
         text += story.step(r)
         states.append(" ".join(story.state))
     at = r.below(4)
-    name, colour = PLACES[at], story.state[at]
-    return f"{text}? {name}, step by step:", "; ".join([*states, f"{name} {colour}"]), colour
+    place, colour = PLACES[at], story.state[at]
+    return f"{text}? {place}, step by step:", "; ".join([*states, f"{place} {colour}"]), colour
 
 
 def density(r):
-    """How often to ask after an operation, in thousandths: always in half of the documents, never in a tenth."""
+    """How often to answer after an operation, in thousandths: always in half of the documents, never in a tenth."""
     draw = r.below(10)
     return 1000 if draw < 5 else r.below(1001) if draw < 9 else 0
 
 
 def story_document(r, kind):
-    """A training document of a story with steps: its turns, and for each question the item that it would be."""
+    """A training document of a story with steps: its turns, and for each answer the item that it would be."""
     most = LONGEST[kind]
     last = r.below(4) if r.below(2) else r.below(most)  # the longer ones hold the shorter ones' questions too
     story, often = STORIES[kind](r), density(r)
@@ -150,9 +150,8 @@ def story_document(r, kind):
         prompt += operation
         text += operation
         if i == last or often == 1000 or (often and r.below(1000) < often):
-            question, answer = story.ask(r)
-            turns.append([prompt + question, f" {answer}"])
-            keys.append(text + question)
+            turns.append([prompt, f" {story.answer()}"])
+            keys.append(text)
             prompt = ""
     return turns, keys
 

@@ -106,7 +106,7 @@ def _with_fusion(ordinary, m):
 class FusionStart:
     """What the fusion starts from, in float64: over the positions that will be fused, the mean squares of the
     embeddings' coordinates [D], the mean of the states of the positions before [D], and that of their outer products
-    [D, D]. Sums over parts of a step, with `count` positions, until `means` divides them."""
+    [D, D]. Held as sums over `count` positions, so that those of a step's parts can be added."""
 
     e_square: torch.Tensor
     h: torch.Tensor
