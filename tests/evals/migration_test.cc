@@ -12,6 +12,7 @@
 #include "common/error.h"
 #include "evals/store/connection.h"
 #include "evals/store/store.h"
+#include "tests/evals/processes.h"
 #include "tests/support/small_mount.h"
 #include "tests/support/temp_folder.h"
 
@@ -188,24 +189,7 @@ TEST_F(MigrationTest, AReaderKeepsItsSnapshotWhileTheStoreIsMigrated) {
 }
 
 TEST_F(MigrationTest, SeveralProcessesMigrateItAtOnce) {
-  std::vector<pid_t> children;
-  for (int i = 0; i < 8; ++i) {
-    const pid_t child = fork();
-    if (child == 0) {
-      try {
-        _exit(OpenStore(path, StoreMode::kReadWrite)->Items(1).size() == kItems ? 0 : 2);
-      } catch (const std::exception& error) {
-        fprintf(stderr, "%s\n", error.what());
-        _exit(1);
-      }
-    }
-    children.push_back(child);
-  }
-  for (const pid_t child : children) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    EXPECT_EQ(status, 0);
-  }
+  InProcesses([this] { return OpenStore(path, StoreMode::kReadWrite)->Items(1).size() == kItems; });
   EXPECT_EQ(VersionOf(path), SchemaVersion());
   EXPECT_EQ(Rows(path), rows);
 }

@@ -10,6 +10,7 @@
 #include "evals/store/connection.h"
 #include "evals/store/store.h"
 #include "store/schema.h"
+#include "tests/evals/processes.h"
 #include "tests/support/small_mount.h"
 #include "tests/support/temp_folder.h"
 
@@ -115,25 +116,7 @@ TEST(OpenStore, AFileWithoutSchemaIsFinished) {
 
 TEST(OpenStore, SeveralProcessesMakeItAtOnce) {
   TempFolder folder;
-  std::vector<pid_t> children;
-  for (int i = 0; i < 8; ++i) {
-    const pid_t child = fork();
-    if (child == 0) {
-      try {
-        OpenStore(folder / "a.db", StoreMode::kReadWrite)->AddModel({});
-        _exit(0);
-      } catch (const std::exception& error) {
-        fprintf(stderr, "%s\n", error.what());
-        _exit(1);
-      }
-    }
-    children.push_back(child);
-  }
-  for (const pid_t child : children) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    EXPECT_EQ(status, 0);
-  }
+  InProcesses([&] { return OpenStore(folder / "a.db", StoreMode::kReadWrite)->AddModel({}) > 0; });
   EXPECT_EQ(OpenStore(folder / "a.db", StoreMode::kReadOnly)->Models().size(), 1u);
 }
 
