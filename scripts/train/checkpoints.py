@@ -5,6 +5,8 @@ from pathlib import Path
 
 import torch
 
+from files import write_whole
+
 
 class CheckpointError(Exception):
     """Names the folder and what to do."""
@@ -73,7 +75,5 @@ def keep_metrics(file, steps):
                 kept.append(line)
         except ValueError:
             break
-    draft = file.with_name(f".{file.name}.tmp")
-    draft.write_text("".join(line + "\n" for line in kept), encoding="utf-8")
-    draft.replace(file)
+    write_whole(file, "".join(line + "\n" for line in kept))
 

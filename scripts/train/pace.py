@@ -1,13 +1,12 @@
 """A training of so many minutes: as many steps as this machine does in them, so that its schedule ends with them."""
 import dataclasses
-import json
 import statistics
 import time
-from pathlib import Path
 
 import torch
 
-from settings import ConfigError, Phase, read
+from files import write_whole
+from settings import ConfigError, Phase, read, toml_of
 from trainer import Trainer
 
 # Left for evaluations, checkpoints, and steps that are slower than the measured ones.
@@ -54,26 +53,7 @@ def of_minutes(training, minutes, seconds):
     return dataclasses.replace(training, schedule=dataclasses.replace(training.schedule, steps=steps), run=run)
 
 
-def toml_of(training):
-    """TOML that `settings.read` reads as this training (all keys; paths absolute)."""
-    def one(value):
-        if isinstance(value, dict):
-            return "{" + ", ".join(f"{json.dumps(key)} = {one(entry)}" for key, entry in value.items()) + "}"
-        if isinstance(value, list):
-            return "[" + ", ".join(map(one, value)) + "]"
-        # JSON's numbers, strings and booleans are TOML's.
-        return json.dumps(value, ensure_ascii=False)
-
-    tables = {name: table for name, table in dataclasses.asdict(training).items() if isinstance(table, dict)}
-    return "\n".join(f"[{name}]\n" + "".join(f"{key} = {one(value)}\n" for key, value in table.items())
-                     for name, table in tables.items())
-
-
 def write(training, path):
     """Writes the training as a TOML file, whole or not at all, and reads it again: what runs is what is recorded."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.tmp")
-    draft.write_text(toml_of(training), encoding="utf-8")
-    draft.replace(path)
+    write_whole(path, toml_of(training.tables()))
     return read(path)

@@ -29,6 +29,7 @@ HERE = Path(__file__).resolve().parent
 HOME = HERE.parents[1]
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 sys.path.insert(0, str(HERE))
+from files import write_whole  # noqa: E402
 
 MIB = 1 << 20
 MOST_FILES, MOST_BYTES = 8, 60 * MIB
@@ -125,10 +126,7 @@ def check_out(out):
 # ---------------------------------------------------------------- small things
 
 def write_json(path, value):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.tmp")
-    draft.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-    draft.replace(path)
+    write_whole(path, json.dumps(value, indent=1) + "\n")
 
 
 def once(path, make):
@@ -264,6 +262,7 @@ class Retrofit:
     def shrink(self):
         """The update, in --work and then in --out."""
         import low_rank
+        from trainer import device_of
         folder = self.work / "update"
         if not folder.exists():
             say("low-rank update")
@@ -272,7 +271,7 @@ class Retrofit:
             before = {name: value for name, value in low_rank.weights_of(self.model("base")).items()
                       if not name.startswith("latent_feedback.")}
             low_rank.save(draft, before, self.trained, self.base, self.training.source, WEIGHT_FILES, WEIGHT_FILE_BYTES,
-                          device(self.training))
+                          device_of(self.training))
             draft.replace(folder)
         about = json.loads((folder / "update.json").read_text(encoding="utf-8"))
         ranks = sorted(about["ranks"].values()) or [0]
@@ -297,13 +296,14 @@ class Retrofit:
     def evaluate(self):
         import gsm8k
         import models
+        from trainer import device_of
         tokenizer, end = models.load_tokenizer(self.training.model)
         prompts, golds = gsm8k.load(self.data, self.options.items)
         found = self.completions = {}
         loss = self.metrics.setdefault("validation_loss_by_pass", {})
         for name in ("merged", "trained", "base"):
             settings = SETTINGS[:1] if name == "base" else SETTINGS
-            model = self.model(name).to(device(self.training))
+            model = self.model(name).to(device_of(self.training))
             file = self.work / "evaluation" / f"{name}-loss.json"
             loss[name] = once(file, lambda: self.losses(model, tokenizer, end, 1 if name == "base" else None))
             self.note()
@@ -329,21 +329,14 @@ class Retrofit:
 
     def losses(self, model, tokenizer, end, passes):
         """{file of held-out text: loss of each pass, nats/token}, fused from each document's second token."""
-        import torch
-        from data import generator, load_rows, make_batch
-        from objective import pass_losses
+        from data import load_rows
+        from evaluation import held_out_losses
+        from trainer import device_of
         t, out = self.training, {}
-        passes = passes or t.run.evaluate_passes
         for file in t.data.held_out:
             rows = load_rows([file], tokenizer, end, t.data.sequence_length, self.work / "training" / "cache")
-            totals, count = torch.zeros(passes, dtype=torch.float64), 0
-            for at in range(0, min(len(rows), t.data.held_out_rows), t.schedule.micro_rows):
-                indices = list(range(at, min(len(rows), t.data.held_out_rows, at + t.schedule.micro_rows)))
-                batch = make_batch(rows, indices, 0.0, "uniform", generator(0)).to(device(t))
-                with torch.no_grad():
-                    totals += torch.stack(pass_losses(model, batch, passes)).double().cpu()
-                count += batch.supervised.sum().item()
-            out[Path(file).name] = (totals / max(count, 1)).tolist()
+            out[Path(file).name] = held_out_losses(model, rows, passes or t.run.evaluate_passes, t.data.held_out_rows,
+                                                   t.schedule.micro_rows, device_of(t))
         return out
 
     def write_completions(self):
@@ -356,14 +349,6 @@ class Retrofit:
         draft = self.out / ".completions.tmp"
         draft.write_bytes(gzip.compress("".join(line + "\n" for line in lines).encode("utf-8"), mtime=0))
         draft.replace(self.out / "completions.jsonl.gz")
-
-
-def device(training):
-    import torch
-    wanted = training.run.device
-    if wanted == "auto":
-        wanted = "cuda" if torch.cuda.is_available() else "cpu"
-    return torch.device(wanted)
 
 
 def machine():

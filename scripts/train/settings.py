@@ -1,5 +1,6 @@
 """One TOML file describes a training. `read(path)` checks every key and gives a Training; a checkpoint records it."""
 import dataclasses
+import json
 import math
 import tomllib
 import typing
@@ -95,11 +96,14 @@ class Training:
     run: Run
     source: str = ""  # the file's text, as recorded in checkpoints
 
+    def tables(self):
+        """The file's tables as plain values, all keys, paths absolute."""
+        return {name: value for name, value in dataclasses.asdict(self).items() if isinstance(value, dict)}
+
     def identity(self):
         """What decides the weights beyond rounding, as plain values: a training is only resumed under the same. Files
         are left out: what is in them counts, not where they are (Trainer.identity)."""
-        values = dataclasses.asdict(self)
-        values.pop("source")
+        values = self.tables()
         for part, keys in _NO_WEIGHT.items():
             for key in keys:
                 values[part].pop(key)
@@ -111,6 +115,19 @@ _NO_WEIGHT = {
     "model": ("start", "tokenizer"), "data": ("train", "held_out", "held_out_rows"), "schedule": ("micro_rows",),
     "run": ("out", "device", "threads", "checkpoint_steps", "keep_checkpoints", "evaluate_steps", "evaluate_passes",
             "log_steps", "minutes")}
+
+
+def toml_of(tables):
+    """TOML of a dict of tables: JSON's numbers, strings, booleans and lists are TOML's."""
+    def one(value):
+        if isinstance(value, dict):
+            return "{" + ", ".join(f"{json.dumps(key)} = {one(entry)}" for key, entry in value.items()) + "}"
+        if isinstance(value, list):
+            return "[" + ", ".join(map(one, value)) + "]"
+        return json.dumps(value, ensure_ascii=False)
+
+    return "\n".join(f"[{name}]\n" + "".join(f"{key} = {one(value)}\n" for key, value in table.items())
+                     for name, table in tables.items())
 
 
 def read(path):

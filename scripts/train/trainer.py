@@ -18,6 +18,7 @@ import checkpoints
 import models
 import optimizers
 from data import generator, load_rows, make_batch, rows_of_step
+from evaluation import held_out_losses
 from objective import combine, pass_losses, pass_states
 from schedule import learning_rate, passes
 from settings import ConfigError
@@ -33,11 +34,24 @@ def leave():
         dist.destroy_process_group()
 
 
+def device_of(training):
+    """This process's device, as [run] device has it."""
+    wanted = training.run.device
+    if wanted == "auto":
+        wanted = "cuda" if torch.cuda.is_available() else "cpu"
+    if wanted == "cuda":
+        if not torch.cuda.is_available():
+            raise ConfigError("[run] device: there is no CUDA device here (cpu or auto)")
+        wanted = f"cuda:{os.environ.get('LOCAL_RANK', 0)}"
+        torch.cuda.set_device(wanted)
+    return torch.device(wanted)
+
+
 class Trainer:
     def __init__(self, training, say=lambda text: print(text, file=sys.stderr, flush=True)):
         self.t, self.say = training, say
         self.rank, self.world = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
-        self.device = self._device()
+        self.device = device_of(training)
         if self.world > 1 and not dist.is_initialized():
             dist.init_process_group("nccl" if self.device.type == "cuda" else "gloo",
                                     timeout=datetime.timedelta(minutes=30))
@@ -55,17 +69,6 @@ class Trainer:
         self.stop = False
 
     # --- set-up ---
-
-    def _device(self):
-        wanted = self.t.run.device
-        if wanted == "auto":
-            wanted = "cuda" if torch.cuda.is_available() else "cpu"
-        if wanted == "cuda":
-            if not torch.cuda.is_available():
-                raise ConfigError("[run] device: there is no CUDA device here (cpu or auto)")
-            wanted = f"cuda:{os.environ.get('LOCAL_RANK', 0)}"
-            torch.cuda.set_device(wanted)
-        return torch.device(wanted)
 
     def identity(self):
         """What decides the weights: the settings, and what is in the files that they name."""
@@ -190,20 +193,14 @@ class Trainer:
 
     # --- evaluation ---
 
-    @torch.no_grad()
     def evaluate(self, most):
-        """Held-out loss of pass 1..most, nats/token, fused from each document's second token."""
-        rows = min(len(self.held_out), self.t.data.held_out_rows)
-        totals, count = torch.zeros(most, dtype=torch.float64), 0
+        """Held-out loss of pass 1..most, nats/token."""
         self.model.eval()
-        for at in range(0, rows, self.t.schedule.micro_rows):
-            indices = range(at, min(rows, at + self.t.schedule.micro_rows))
-            batch = make_batch(self.held_out, list(indices), 0.0, "uniform", generator(0)).to(self.device)
-            with self._precision():
-                totals += torch.stack(pass_losses(self.model, batch, most)).double().cpu()
-            count += batch.supervised.sum().item()
+        with self._precision():
+            losses = held_out_losses(self.model, self.held_out, most, self.t.data.held_out_rows,
+                                     self.t.schedule.micro_rows, self.device)
         self.model.train()
-        return (totals / max(count, 1)).tolist()
+        return losses
 
     # --- the loop ---
 

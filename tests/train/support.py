@@ -36,6 +36,7 @@ import fbt_reference as fbt  # noqa: E402
 sys.modules.pop("checkpoints")
 sys.path[0] = str(HOME / "scripts" / "train")
 import modeling_fullband as modeling  # noqa: E402
+from settings import toml_of  # noqa: E402
 
 torch.set_num_threads(1)
 transformers.utils.logging.disable_progress_bar()
@@ -142,19 +143,6 @@ CONFIG = {
     "run": {"out": "out", "seed": 5, "device": "cpu", "threads": 1, "checkpoint_steps": 4, "log_steps": 1,
             "evaluate_steps": 10, "evaluate_passes": 3},
 }
-
-
-def toml_of(values):
-    """TOML of a dict of tables (JSON's scalars, lists and inline tables are TOML's, but for the colons)."""
-    def one(value):
-        if isinstance(value, dict):
-            return "{" + ", ".join(f"{json.dumps(k)} = {one(v)}" for k, v in value.items()) + "}"
-        if isinstance(value, list):
-            return "[" + ", ".join(map(one, value)) + "]"
-        return json.dumps(value)
-
-    return "".join(f"[{table}]\n" + "".join(f"{key} = {one(value)}\n" for key, value in keys.items())
-                   for table, keys in values.items())
 
 
 def write_tokenizer(folder, vocabulary=270):
