@@ -242,7 +242,7 @@ class Retrofit:
             finished = trainer.run()
             for name in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(name, signal.SIG_DFL)
-            if trainer.stop:
+            if trainer.told is not None:
                 return False
             import low_rank
             state = {"model": low_rank.weights_of(trainer.model), "finished": finished, "step": trainer.done,

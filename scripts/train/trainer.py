@@ -66,7 +66,7 @@ class Trainer:
         self.done, self.saved, self.tokens, self.seconds = 0, -1, 0, 0.0
         # New fusion weights get their size when they are first used.
         self.fusion_started = bool(training.model.start) and not models.is_ordinary(training.model.start)
-        self.stop = False
+        self.told = None  # when it was told to stop
 
     # --- set-up ---
 
@@ -241,12 +241,16 @@ class Trainer:
         return self.done == self.t.schedule.steps
 
     def _told_to_stop(self, number, _):
-        self.stop = True  # after this step, with a checkpoint
-        signal.signal(number, signal.SIG_DFL)  # the second time at once
+        now = time.monotonic()
+        if self.told is None:
+            self.told = now  # after this step, with a checkpoint
+        elif now - self.told > 1:  # a launcher passes on at once what the terminal has told all processes already
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
 
     def _stopping(self, began):
         late = self.t.run.minutes and time.monotonic() - began > 60 * self.t.run.minutes
-        return self._sum(torch.tensor([float(self.stop or bool(late))]))[0].item() > 0
+        return self._sum(torch.tensor([float(self.told is not None or bool(late))]))[0].item() > 0
 
     def _one(self, progress):
         begin = time.monotonic()

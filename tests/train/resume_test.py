@@ -18,6 +18,7 @@ import trainer as trainer_module
 from support import child, last_checkpoint, metrics_of, train_in_child, wait_for, write_config, write_training
 
 STEPS = CONFIG["schedule"]["steps"]
+TRAIN = (sys.executable, str(HOME / "scripts" / "train" / "train.py"))
 
 
 class Case(support.Case):
@@ -397,9 +398,8 @@ class ProgramTest(Case):
     def run_it(self, *command, **more):
         return subprocess.run(command, capture_output=True, text=True, cwd=self.folder, timeout=600, **more)
 
-    def test_torchrun(self):
-        done = self.run_it(sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
-                           str(HOME / "scripts" / "train" / "train.py"), str(self.config), "--export", "exported")
+    def test_several_processes(self):
+        done = self.run_it(*TRAIN, str(self.config), "--export", "exported", "--processes", "2")
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
         expected = self.undisturbed()
         losses = [[line["loss"][0] for line in metrics_of(out) if "loss" in line] for out in (self.out, expected)]
@@ -409,11 +409,30 @@ class ProgramTest(Case):
         self.assertEqual((record["step"], record["tokens"]), (STEPS, STEPS * 4 * 24))
         self.assertEqual((self.folder / "exported" / "training.toml").read_text(), self.config.read_text())
 
+    def test_control_c_stops_several_processes(self):
+        endless = write_config(self.folder / "train.toml", schedule={"steps": 100_000})
+        going = subprocess.Popen((*TRAIN, str(endless), "--processes", "2"), cwd=self.folder, stderr=subprocess.PIPE,
+                                 text=True, start_new_session=True)
+        try:
+            while self.steps_done() < 6:
+                self.assertIsNone(going.poll())
+                time.sleep(0.01)
+            os.killpg(going.pid, signal.SIGINT)  # as a terminal does: the launcher and the processes
+            said = going.communicate(timeout=120)[1]
+        finally:
+            if going.poll() is None:
+                os.killpg(going.pid, signal.SIGKILL)
+        self.assertEqual(going.returncode, 130, said)
+        done = last_checkpoint(self.out)["step"]
+        self.assertEqual(said.count(f"train: stopped after step {done}; the same command goes on from there"), 1, said)
+        self.assertEqual([line["step"] for line in metrics_of(self.out) if "loss" in line], list(range(1, done + 1)))
+        self.assertNotIn("Traceback", said)
+
     def test_an_export_writes_a_new_folder(self):
-        done = self.run_it(sys.executable, str(HOME / "scripts" / "train" / "train.py"), str(self.config), "--export",
-                           "tokenizer")
-        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1))
-        self.assertRegex(done.stderr, "^train: tokenizer: exists")
+        for more in ((), ("--processes", "2")):
+            done = self.run_it(*TRAIN, str(self.config), "--export", "tokenizer", *more)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1))
+            self.assertRegex(done.stderr, "^train: tokenizer: exists")
         self.assertFalse(self.out.exists())
 
 
