@@ -106,16 +106,16 @@ class SuiteTest(unittest.TestCase):
 
     def test_every_difficulty_comes_equally_often(self):
         items = read("mini_state_tracking.jsonl")
-        self.assertEqual(len(items), 600)
+        self.assertEqual(len(items), 1000)
         counts = collections.Counter((item["kind"], item["difficulty"]) for item in items)
-        of_kind = {"swaps": 240, "permutations": 120, "pointers": 120, "walks": 120}
+        of_kind = {"swaps": 400, "permutations": 200, "pointers": 200, "walks": 200}
         for kind, total in of_kind.items():
             levels = states.DIFFICULTIES[kind]
             each = [counts[kind, k] for k in levels]
             self.assertEqual((sum(each), max(each) - min(each) <= 1), (total, True), kind)
         self.assertEqual(len(counts), sum(len(states.DIFFICULTIES[kind]) for kind in of_kind))
         steps = read("mini_state_tracking_steps.jsonl")
-        self.assertEqual(collections.Counter(item["difficulty"] for item in steps), {k: 30 for k in range(1, 11)})
+        self.assertEqual(collections.Counter(item["difficulty"] for item in steps), {k: 50 for k in range(1, 11)})
         first = collections.Counter((item["kind"], item["difficulty"]) for item in items[:100])
         self.assertEqual({kind: sum(n for (name, _), n in first.items() if name == kind) for kind in FOLLOW},
                          {"swaps": 40, "permutations": 20, "pointers": 20, "walks": 20})
@@ -123,8 +123,8 @@ class SuiteTest(unittest.TestCase):
 
     def test_ids_and_questions_are_unique(self):
         items = read("mini_state_tracking.jsonl") + read("mini_state_tracking_steps.jsonl")
-        self.assertEqual(len({item["id"] for item in items}), 900)
-        self.assertEqual(len({item["question"] for item in items}), 900)
+        self.assertEqual(len({item["id"] for item in items}), 1500)
+        self.assertEqual(len({item["question"] for item in items}), 1500)
         for item in items:
             self.assertRegex(item["id"], rf"^{item['kind']}-{item['difficulty']:02}-\d\d\d$")
 
