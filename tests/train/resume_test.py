@@ -1,7 +1,9 @@
 """A training that is killed, stopped or split goes on as if nothing had happened; and stops by itself where it must."""
+import collections
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -427,6 +429,16 @@ class ProgramTest(Case):
         self.assertEqual(said.count(f"train: stopped after step {done}; the same command goes on from there"), 1, said)
         self.assertEqual([line["step"] for line in metrics_of(self.out) if "loss" in line], list(range(1, done + 1)))
         self.assertNotIn("Traceback", said)
+
+    def test_throughput_is_told_by_passes(self):
+        self.train()
+        done = self.run_it(str(HOME / "scripts" / "train" / "throughput"), str(self.out))
+        steps = collections.Counter(len(line["loss"]) for line in metrics_of(self.out) if "loss" in line)
+        found = re.findall(r"^out  (\d) pass.* ([\d,]+) tokens/s +(\d+) steps measured$", done.stdout, re.MULTILINE)
+        self.assertEqual({int(passes): int(count) for passes, _, count in found}, steps, done.stderr)
+        self.assertTrue(all(int(speed.replace(",", "")) > 0 for _, speed, _ in found))
+        done = self.run_it(str(HOME / "scripts" / "train" / "throughput"), "nowhere")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1))
 
     def test_an_export_writes_a_new_folder(self):
         for more in ((), ("--processes", "2")):
