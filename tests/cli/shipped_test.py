@@ -81,8 +81,9 @@ class Shipped(unittest.TestCase):
         stated = figures((HOME / "models" / model / "README.md").read_text(encoding="utf-8"))
         self.assertTrue(stated)
         suites, settings = (",".join(sorted({key[part] for key in stated})) for part in (0, 1))
+        # One thread: beside other tests, several would mostly wait for each other.
         self.run_it("run", "--model", HOME / "models" / model, "--suite", suites, "--setting", settings, "--store",
-                    self.store)
+                    self.store, "--threads", 1)
         return stated, outcomes(self.store)
 
     def assert_as_stated(self, stated, found):
