@@ -104,6 +104,7 @@ int Main(int argc, char** argv) {
   AddTokenize(app, &action);
   AddInspect(app, &action);
   AddSuites(app, &action);
+  AddData(app, &action);
   CheckUtf8(argc, argv);
   try {
     app.parse(argc, argv);

@@ -40,6 +40,10 @@ def score(*more: str, **changes):
     return make
 
 
+def data(*words: str):
+    return lambda place: ["data", *words, *(["--data-dir", str(place.folder / "data")] if words else [])]
+
+
 def on_ordinary(make):
     def changed(place: Place) -> list[str]:
         words = make(place)
@@ -151,6 +155,14 @@ LINE_ROWS = [
     Row("stop string not UTF-8", run(stop=os.fsdecode(b"\xff")), 2, ["--stop", "UTF-8"]),
     Row("model folder not UTF-8", lambda place: ["inspect", "--model=" + os.fsdecode(b"\xe9")], 2, ["--model", "UTF-8"]),
     Row("shuffle negative", run(shuffle="-1"), 2, ["--shuffle", "-1"]),
+    Row("data without an action", data(), 2, ["data", "--help"]),
+    Row("data with an unknown action", data("get", "gsm8k"), 2, ["data", "fetch", "list", "verify"]),
+    Row("data to fetch of no name", data("fetch"), 2, ["all"]),
+    Row("unknown data set", data("fetch", "gsm8"), 2, ["gsm8", "gsm8k"]),
+    Row("data of an unknown suite", data("verify", "--suite", "mini_gsm8"), 2, ["mini_gsm8", "mini_gsm8k"]),
+    Row("data from no address", data("fetch", "gsm8k", "--base-url", "nowhere"), 2, ["nowhere", "--base-url"]),
+    Row("data in no time", data("fetch", "gsm8k", "--timeout", "0"), 2, ["--timeout"]),
+    Row("data of an unknown option", data("fetch", "gsm8k", "--suit", "x"), 2, ["--suit", "--suite"]),
     Row("data folder that is not there", run(data_dir="/no/such/folder"), 2, ["/no/such/folder", "--data-dir"]),
     Row("contraction", contraction("--passes", "3"), 0),
     Row("contraction of an ordinary model", contraction(model=lambda place: place.ordinary), 2, NO_FEEDBACK),

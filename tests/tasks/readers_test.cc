@@ -15,6 +15,7 @@ namespace fullband {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 template <typename Call>
 std::string MessageOf(Call call) {
@@ -232,6 +233,38 @@ TEST(DataFiles, AMissingFileSaysWhereItComesFrom) {
   EXPECT_THAT(message, HasSubstr("someone/sums: a.jsonl (MIT)"));
   EXPECT_THAT(message, HasSubstr(own.Load().file.parent_path().string()));
   EXPECT_THAT(message, HasSubstr("--data-dir"));
+  EXPECT_THAT(message, Not(HasSubstr("data fetch")));  // it is not one of the public data sets
+}
+
+TEST(DataFiles, AMissingPublicFileNamesTheCommandThatFetchesIt) {
+  const OwnSuite own;
+  const TempFolder empty;
+  TaskOptions options;
+  options.data_folder = empty.path();
+  const auto message_for = [&](const std::string& path) {
+    own.Write("own.toml", Replaced(kOwnGenerate, "\"own.jsonl\"", "\"" + path + "\""));
+    return MessageOf([&] { LoadTaskData(own.Load(), options); });
+  };
+  const std::string folder = " --data-dir " + empty.path().string() + " gets it, or name the folder";
+  EXPECT_THAT(message_for("gsm8k/test.jsonl"), HasSubstr("(fullband data fetch gsm8k" + folder));
+  EXPECT_THAT(message_for("mosaic_icl/commonsense_reasoning/piqa.jsonl"),
+              HasSubstr("(fullband data fetch piqa" + folder));
+  EXPECT_THAT(message_for("mmlu/test/anatomy_test.csv"), HasSubstr("(fullband data fetch mmlu" + folder));
+  for (const std::string other : {"gsm8k/other.jsonl", "other/test.jsonl", "mosaic_icl/piqa.jsonl"})
+    EXPECT_THAT(message_for(other), Not(HasSubstr("data fetch")));
+}
+
+TEST(DataFiles, AnotherPublicFileNamesTheCommandThatFetchesTheRightOne) {
+  const OwnSuite own;
+  const TempFolder data;
+  std::filesystem::create_directory(data / "gsm8k");
+  std::ofstream(data / "gsm8k" / "test.jsonl") << kOwnItems;
+  own.Write("own.toml", Replaced(kOwnGenerate, "\"own.jsonl\"",
+                                 "\"gsm8k/test.jsonl\"\nsha256 = \"" + std::string(64, '0') + "\""));
+  TaskOptions options;
+  options.data_folder = data.path();
+  EXPECT_THAT(MessageOf([&] { LoadTaskData(own.Load(), options); }),
+              HasSubstr("fullband data fetch gsm8k --data-dir " + data.path().string()));
 }
 
 TEST(DataFiles, OtherBytesThanTheSuiteStatesAreRefused) {
