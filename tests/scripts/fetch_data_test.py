@@ -322,8 +322,10 @@ class FetchDataTest(unittest.TestCase):
             it.server.released.wait(60)
 
         self.server.spoil["/someone/big/1/big.bin"] = stall
+        # What a shell starts in the background has SIGINT ignored, this test included.
         process = subprocess.Popen(self.command("fetch", "sums", "big"), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   text=True, env=self.environment())
+                                   text=True, env=self.environment(),
+                                   preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         self.addCleanup(process.kill)
         self.assertTrue(half.wait(60))
         return process
