@@ -20,6 +20,7 @@ void AddContraction(CLI::App& app, Action* action);
 void AddTokenize(CLI::App& app, Action* action);
 void AddInspect(CLI::App& app, Action* action);
 void AddSuites(CLI::App& app, Action* action);
+void AddShow(CLI::App& app, Action* action);
 void AddData(CLI::App& app, Action* action);
 
 }  // namespace fullband

@@ -98,6 +98,7 @@ int Main(int argc, char** argv) {
   Action action;
   AddRun(app, &action);
   AddReport(app, &action);
+  AddShow(app, &action);
   AddDecode(app, &action);
   AddScore(app, &action);
   AddContraction(app, &action);

@@ -289,7 +289,19 @@ def nothing(place: Place) -> None:
     pass
 
 
+def show(*words: str):
+    def make(place: Place) -> list[str]:
+        sound_store(place)
+        return ["show", "--store", str(place.store), *words]
+    return make
+
+
 STORE_ROWS = [
+    Row("show of no run", show("--run", "xyz", "--item", "0"), 2, ["run xyz", "a.db"]),
+    Row("show without an item", show("--run", "0"), 2, ["--item"]),
+    Row("show of a sample below the first", show("--run", "0", "--item", "0", "--sample", "-1"), 2, ["--sample"]),
+    Row("show of no store", lambda place: ["show", "--store", str(place.store), "--run", "0", "--item", "0"], 1,
+        ["a.db", "no such store"]),
     Row("store a folder", store(lambda place: place.store.mkdir()), 1, ["a.db", "folder"]),
     Row("store in a missing folder", lambda place: run_options(place, store=place.folder / "none" / "a.db"), 1,
         ["none", "does not exist"]),
