@@ -62,10 +62,10 @@ class Download:
         """One try. Raises Interrupted where another is worth it."""
         limit = 4 * file.size + BLOCK if file.convert else file.size
         request = urllib.request.Request(url, headers={"User-Agent": "fullband", "Accept-Encoding": "identity"})
+        parts, got, expected = [], 0, "more"
         try:
             with urllib.request.urlopen(request, timeout=self.timeout) as reply:
-                parts = []
-                got = 0
+                expected = reply.headers.get("Content-Length", "more")
                 self.progress(file, 0)
                 while block := reply.read(min(BLOCK, limit - got + 1)):
                     parts.append(block)
@@ -74,7 +74,8 @@ class Download:
                     if got > limit:
                         raise Fault(file.path, f"{url} has more than the {limit} bytes expected; none was kept",
                                     "name another mirror with --base-url")
-                expected = reply.headers.get("Content-Length")
+        except http.client.IncompleteRead as error:  # some versions of Python end the reading without it
+            raise Interrupted(f"broke off after {got + len(error.partial)} of {expected} bytes") from error
         except urllib.error.HTTPError as error:
             if error.code in TRANSIENT:
                 raise Interrupted(f"answers {error.code} {error.reason}") from error
@@ -88,7 +89,7 @@ class Download:
             raise Interrupted(why) from error
         except (http.client.HTTPException, OSError) as error:
             raise Interrupted(f"broke off: {reason_of(error)}") from error
-        if expected is not None and expected.isdigit() and got < int(expected):
+        if expected.isdigit() and got < int(expected):
             raise Interrupted(f"broke off after {got} of {expected} bytes")
         return b"".join(parts)
 

@@ -282,6 +282,19 @@ class FetchDataTest(unittest.TestCase):
         self.check_fails(self.fetch("big"), "big/big.bin", "off after 300000 of 1048576 bytes", "same command again")
         self.assertEqual(self.on_disk(), {})
 
+    def test_truncated_without_a_length(self):
+        def give_a_chunk(it):
+            it.protocol_version = "HTTP/1.1"
+            it.send_response(200)
+            it.send_header("Transfer-Encoding", "chunked")
+            it.end_headers()
+            it.wfile.write(b"2710\r\n" + BIG[:10000] + b"\r\n")
+            it.close_connection = True
+
+        self.server.spoil["/someone/big/1/big.bin"] = give_a_chunk
+        self.check_fails(self.fetch("big"), "big/big.bin", "broke off after 10000 of more bytes")
+        self.assertEqual(self.on_disk(), {})
+
     def test_silence(self):
         def stall(it):
             it.give(BIG[:1000], length=len(BIG))
