@@ -23,6 +23,9 @@ MAX_FRAME = 256 << 20
 # A function takes the request (a dict) and returns what JSON can hold.
 JOBS = {
     "render_chat": ("worker_jobs.chat", "render_chat"),
+    "prepare_grading": ("worker_jobs.grading", "prepare_grading"),
+    "same_expression": ("worker_jobs.grading", "same_expression"),
+    "math_verify": ("worker_jobs.grading", "math_verify"),
 }
 
 

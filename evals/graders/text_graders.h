@@ -28,4 +28,18 @@ Verdict GradeLmEvalFlexible(const TextSample& sample);
 // fault of the data).
 Verdict GradeExact(const TextSample& sample);
 
+// The headline grader of mathematics: where the answer is looked for is in math_extract.h, what counts as the
+// same in math_answer.h. Decided natively but for expressions with variables that are more than quotients of
+// polynomials: about those, Python (scripts/worker.py) is asked, for five seconds a pair at most. The gold
+// may be the whole reference solution. `extracted` is the answer as written. Details: "empty",
+// "truncated_in_thought", "no_answer" (nothing that could be one), "unmarked" (nothing said that it is the
+// answer), "unfinished_box" (the last box was cut off; the one before it counted), "not_understood" and
+// "too_large" (math_answer.h), "symbolic" (a time-out), "gold_is_empty" (a fault of the data).
+Verdict GradeMath(const TextSample& sample);
+
+// math-verify's verdict with its default settings, faults included. A bare gold is put in a box, as reference
+// solutions have it. `extracted` is the text that the library read. Details: "no_answer" (it found none),
+// "library" (a time-out that its own alarm did not reach), "gold_not_understood" (a fault).
+Verdict GradeMathVerify(const TextSample& sample);
+
 }  // namespace fullband
