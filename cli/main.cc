@@ -103,6 +103,7 @@ int Main(int argc, char** argv) {
   AddScore(app, &action);
   AddContraction(app, &action);
   AddTokenize(app, &action);
+  AddGrade(app, &action);
   AddInspect(app, &action);
   AddSuites(app, &action);
   AddData(app, &action);

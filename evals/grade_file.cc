@@ -1,0 +1,187 @@
+#include "evals/grade_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "common/error.h"
+#include "common/json_text.h"
+#include "evals/grading.h"
+
+namespace fullband {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kRemedy = "correct the line; each is one JSON object";
+
+// A file of JSON objects, one a line.
+class LineFile {
+ public:
+  explicit LineFile(const std::filesystem::path& path) : path_(path), file_(path, std::ios::binary) {
+    if (!file_ || std::filesystem::is_directory(path)) throw Error(path.string(), "cannot be read");
+  }
+
+  // False at the end.
+  bool Next() {
+    std::string text;
+    if (!std::getline(file_, text)) {
+      if (number_ == 0) throw Error(path_.string(), "holds no lines", kRemedy);
+      return false;
+    }
+    ++number_;
+    try {
+      line_ = ParseJson(text);
+    } catch (const JsonFault& fault) {
+      Fail(fmt::format("is not JSON: {}", fault.what()));
+    }
+    if (!line_.is_object()) Fail("is not a JSON object");
+    return true;
+  }
+
+  std::string Text(const char* field) const {
+    const auto found = line_.find(field);
+    if (found == line_.end()) Fail(fmt::format("has no field \"{}\"", field));
+    if (!found->is_string())
+      Fail(fmt::format("\"{}\" is of type {}, not a string", field, found->type_name()));
+    return found->get<std::string>();
+  }
+  // An id: text, or a whole number as some data sets have them.
+  std::string Id(const char* field) const {
+    const auto found = line_.find(field);
+    if (found != line_.end() && found->is_number_integer()) return found->dump();
+    return Text(field);
+  }
+  void CheckFields(const std::set<std::string>& known) const {
+    for (const auto& [key, value] : line_.items()) {
+      if (!known.contains(key)) Fail(fmt::format("has an unknown field \"{}\"", key));
+    }
+  }
+  [[noreturn]] void Fail(const std::string& why) const {
+    throw Error(fmt::format("{}, line {}", path_.string(), number_), why, kRemedy);
+  }
+  size_t number() const { return number_; }
+
+ private:
+  const std::filesystem::path path_;
+  std::ifstream file_;
+  size_t number_ = 0;
+  json line_;
+};
+
+std::string Kept(std::string text, const std::vector<std::string>& stop_strings) {
+  size_t cut = text.size();
+  for (const std::string& stop : stop_strings) cut = std::min(cut, text.find(stop));
+  text.resize(cut);
+  return text;
+}
+
+Judge JudgeOf(const std::string& name) {
+  const Grader& grader = FindGrader(name);
+  return {grader.name, grader.version,
+          [grade = grader.grade](const SampleRecord& sample, const std::string& gold) {
+            return grade({sample.text, gold, nullptr});
+          }};
+}
+
+void Add(GradedFile* graded, const std::string& item, const Judge& judge, std::string text,
+         const std::string& gold) {
+  SampleRecord sample;
+  sample.text = std::move(text);
+  graded->items.push_back({item, GradeSample(judge, sample, gold)});
+  ++graded->outcomes[graded->items.back().grade.outcome];
+}
+
+GradedFile NewGradedFile() {
+  GradedFile graded;
+  for (const Outcome outcome :
+       {Outcome::kCorrect, Outcome::kIncorrect, Outcome::kNoAnswer, Outcome::kTimeout, Outcome::kFault})
+    graded.outcomes[OutcomeName(outcome)] = 0;
+  return graded;
+}
+
+GradedFile GradePairs(const GradeRequest& request) {
+  if (request.grader.empty()) throw UsageError("--pairs", "needs a grader", "add --grader NAME");
+  const Judge judge = JudgeOf(request.grader);
+  GradedFile graded = NewGradedFile();
+  LineFile file(request.pairs);
+  while (file.Next()) {
+    file.CheckFields({"completion", "gold"});
+    const std::string gold = file.Text("gold");
+    Add(&graded, std::to_string(file.number() - 1), judge,
+        Kept(file.Text("completion"), request.stop_strings), gold);
+  }
+  return graded;
+}
+
+Judge SuiteJudge(const Suite& suite, const std::string& grader) {
+  if (suite.ask != Ask::kGenerate)
+    throw UsageError("--suite " + suite.name, "its items are chosen among, not completed",
+                     "name a suite of texts");
+  std::vector<Judge> judges = JudgesOf(suite);
+  if (grader.empty()) return judges.at(0);
+  const auto found =
+      std::find_if(judges.begin(), judges.end(), [&](const Judge& judge) { return judge.name == grader; });
+  return found != judges.end() ? *found : JudgeOf(grader);
+}
+
+GradedFile GradeCompletions(const GradeRequest& request) {
+  if (request.suite.empty()) throw UsageError("--completions", "needs a suite", "add --suite NAME");
+  const Suite suite = LoadSuite(request.suite);
+  const Judge judge = SuiteJudge(suite, request.grader);
+  TaskOptions options = request.task;
+  options.shots = 0;  // the items that shots are drawn from may have been answered, too
+  const TaskData data = LoadTaskData(suite, options);
+  std::map<std::string, const Item*> items;
+  for (const Item& item : data.items) items[item.id] = &item;
+  std::vector<std::string> stops = suite.wording(options.format).stop_strings;
+  stops.insert(stops.end(), request.stop_strings.begin(), request.stop_strings.end());
+  GradedFile graded = NewGradedFile();
+  std::set<std::string> seen;
+  LineFile file(request.completions);
+  while (file.Next()) {
+    file.CheckFields({"item", "completion"});
+    const std::string id = file.Id("item");
+    const auto item = items.find(id);
+    if (item == items.end()) file.Fail(fmt::format("the suite {} has no item \"{}\"", suite.name, id));
+    if (!seen.insert(id).second) file.Fail(fmt::format("the item \"{}\" stands twice", id));
+    Add(&graded, id, judge, Kept(file.Text("completion"), stops), GoldText(data, *item->second));
+  }
+  return graded;
+}
+
+}  // namespace
+
+GradedFile GradeFile(const GradeRequest& request) {
+  if (request.pairs.empty() == request.completions.empty())
+    throw UsageError("grade", "needs one of --pairs and --completions",
+                     "fullband grade --grader NAME --pairs FILE, or --suite NAME --completions FILE");
+  for (const std::string& stop : request.stop_strings) {
+    if (stop.empty()) throw UsageError("--stop", "is empty", "name a text that ends completions");
+  }
+  if (!request.completions.empty()) return GradeCompletions(request);
+  if (!request.suite.empty())
+    throw UsageError("--suite", "does not go with --pairs", "use --completions FILE");
+  return GradePairs(request);
+}
+
+json AsJson(const GradedFile& graded) {
+  json items = json::array();
+  for (const GradedItem& one : graded.items) {
+    items.push_back({{"item", one.item},
+                     {"outcome", one.grade.outcome},
+                     {"score", one.grade.score},
+                     {"extracted", one.grade.extracted},
+                     {"detail", one.grade.detail}});
+  }
+  return {{"n", graded.items.size()},
+          {"correct", graded.outcomes.at("correct")},
+          {"outcomes", graded.outcomes},
+          {"items", std::move(items)}};
+}
+
+}  // namespace fullband
