@@ -158,6 +158,19 @@ MathNode Distributed(MathNode node) {
   return node;
 }
 
+// "-5%" and "2√3 cm" as a percentage and as something with a unit.
+MathNode Hoisted(MathNode node) {
+  if (node.kind != Kind::kMultiply) return node;
+  MathNode last = Hoisted(std::move(node.parts[1]));
+  const bool sign = node.parts[0].kind == Kind::kNumber || IsPlusMinus(node.parts[0]);
+  if (last.kind != Kind::kUnit && !(last.kind == Kind::kPercent && sign)) {
+    node.parts[1] = std::move(last);
+    return node;
+  }
+  last.parts[0] = Product(std::move(node.parts[0]), std::move(last.parts[0]));
+  return last;
+}
+
 // The one name of a unit that many have; empty for others, which are then no reason to differ.
 std::string KnownUnit(std::string unit) {
   static const std::map<std::string, std::string, std::less<>> names = {
@@ -204,8 +217,8 @@ class Comparer {
 
  private:
   bool SameValue(MathNode a, MathNode b) {
-    a = Distributed(std::move(a));
-    b = Distributed(std::move(b));
+    a = Hoisted(Distributed(std::move(a)));
+    b = Hoisted(Distributed(std::move(b)));
     if (a.kind == Kind::kUnit || b.kind == Kind::kUnit) return SameUnits(std::move(a), std::move(b));
     if (const auto intervals = SameIntervals(a, b); intervals && *intervals) return true;
     if (IsCollection(a) || IsCollection(b)) return SameItems(a, b);
@@ -488,13 +501,30 @@ std::optional<Numeral> AsNumeral(const std::string& form) {
   return numeral;
 }
 
+// "x=52_8" without its label.
+std::string WithoutLabel(const std::string& form) {
+  const size_t equals = form.find('=');
+  const bool label = equals != std::string::npos && form.find_first_of("0123456789") > equals;
+  return label ? form.substr(equals + 1) : form;
+}
+
 // Nothing where neither is a numeral with a base.
 std::optional<bool> SameNumerals(const std::string& a, const std::string& b) {
-  const auto left = AsNumeral(a), right = AsNumeral(b);
+  const auto left = AsNumeral(WithoutLabel(a)), right = AsNumeral(WithoutLabel(b));
   if ((!left || left->base.empty()) && (!right || right->base.empty())) return std::nullopt;
   if (!left || !right) return std::nullopt;
   const bool both = !left->base.empty() && !right->base.empty();
   return left->digits == right->digits && (!both || left->base == right->base);
+}
+
+// Without what ends a sentence.
+std::vector<MathToken> AnswerTokens(std::string_view text, CommaReading reading) {
+  std::vector<MathToken> tokens = MathTokens(text, reading);
+  while (!tokens.empty() && tokens.back().kind == MathTokenKind::kSign &&
+         std::string_view(".,;").find(tokens.back().text) != std::string_view::npos) {
+    tokens.pop_back();
+  }
+  return tokens;
 }
 
 }  // namespace
@@ -506,7 +536,7 @@ MathComparison SameAnswer(std::string_view a, std::string_view b, const AskSymbo
   for (const CommaReading reading :
        {CommaReading::kOutsideBrackets, CommaReading::kNever, CommaReading::kAlways}) {
     if (reading != CommaReading::kOutsideBrackets && !ambiguous) break;
-    const std::vector<MathToken> left = MathTokens(a, reading), right = MathTokens(b, reading);
+    const std::vector<MathToken> left = AnswerTokens(a, reading), right = AnswerTokens(b, reading);
     const std::string left_form = PlainForm(left), right_form = PlainForm(right);
     if (left_form == right_form && !left_form.empty()) return {true, ""};
     if (a.size() > kMaxBytes || b.size() > kMaxBytes || left.size() > kMaxTokens || right.size() > kMaxTokens)

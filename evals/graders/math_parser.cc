@@ -48,13 +48,7 @@ bool IsWholeNumber(const MathNode& node) {
 
 class Parser {
  public:
-  Parser(std::vector<MathToken> tokens, int depth) : tokens_(std::move(tokens)), depth_(depth) {
-    // A sentence's end is no part of the answer.
-    while (!tokens_.empty() && tokens_.back().kind == TokenKind::kSign &&
-           std::string_view(".,;").find(tokens_.back().text) != std::string_view::npos) {
-      tokens_.pop_back();
-    }
-  }
+  Parser(std::vector<MathToken> tokens, int depth) : tokens_(std::move(tokens)), depth_(depth) {}
 
   MathNode Whole() {
     MathNode node = List();
@@ -325,9 +319,10 @@ class Parser {
   std::string TakeUnit() {
     std::string unit;
     while (UnitAhead()) {
-      unit += (unit.empty() ? "" : " ") + PlainWords(Peek().text);
+      if (!unit.empty()) unit += ' ';
+      unit += PlainWords(Peek().text);
       ++at_;
-      if (TakeSign("^")) unit += '^' + Plain(Script());
+      if (TakeSign("^")) unit.append("^").append(Plain(Script()));
       const bool slash =
           IsSign("/") && (Peek(1).kind == TokenKind::kText || Peek(1).kind == TokenKind::kWord);
       if (slash) {
@@ -410,7 +405,8 @@ class Parser {
     }
     std::string words;
     while (!AtEnd() && (Peek().kind == TokenKind::kText || Peek().kind == TokenKind::kWord)) {
-      words += (words.empty() ? "" : " ") + Peek().text;
+      if (!words.empty()) words += ' ';
+      words += Peek().text;
       ++at_;
     }
     return Node(Kind::kText, PlainWords(words));
@@ -420,9 +416,9 @@ class Parser {
   MathNode Symbol(std::string name) {
     if (TakeSign("_")) {
       if (IsSign("{")) {
-        name += '_' + Plain(Group());
+        name.append("_").append(Plain(Group()));
       } else if (!AtEnd() && Peek().kind != TokenKind::kSign) {
-        name += '_' + Peek().text;
+        name.append("_").append(Peek().text);
         ++at_;
       } else {
         throw NotUnderstood();
