@@ -182,12 +182,18 @@ class Lexer {
       Add(MathTokenKind::kCommand, run);
     } else if (run == "and" || run == "or" || (run.size() >= 2 && IsBareUnit(run))) {
       Add(MathTokenKind::kText, run);
-    } else if (run.size() >= 4) {
+    } else if (run.size() >= 4 && WordStandsHere()) {
       Add(MathTokenKind::kWord, run);
     } else {
       for (const char letter : run) Add(MathTokenKind::kLetter, std::string(1, letter));
     }
     at_ = end;
+  }
+
+  // Words begin or follow a space; "2abcd" and "\sqrt{abcd}" are products.
+  bool WordStandsHere() const {
+    if (tokens_.empty() || space_) return true;
+    return std::string_view("(=,:").find(tokens_.back().text) != std::string_view::npos;
   }
 
   // Units written without \text, right behind a number.

@@ -10,7 +10,7 @@ namespace fullband {
 enum class MathTokenKind {
   kNumber,   // digits with at most one point, separators taken out: "1000", "3.5", ".5"; "0.(3)" repeats
   kLetter,   // one letter, or one character that is not ASCII
-  kWord,     // at least four letters in a row that are no command: "Evelyn"
+  kWord,     // at least four letters in a row that are no command, after a space: "Evelyn"
   kCommand,  // \name, without the backslash
   kText,     // what \text{...} and its kin hold
   kSign,     // any other character; "{" and "}" are groups, "\{" and "\}" are the commands lbrace and rbrace

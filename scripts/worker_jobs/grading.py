@@ -4,12 +4,14 @@ import logging
 import random
 import resource
 
+import mpmath
 import sympy
 
 MEMORY_BYTES = 2 << 30  # of address space: a job that wants more gets MemoryError
-POINTS = 12  # at which two expressions are compared
+POINTS = 12  # of each kind, at which two expressions are compared
 ENOUGH_POINTS = 4  # where both must be defined to say that they are equal
-DIGITS = 30
+DIGITS = 40
+LARGEST = mpmath.mpf(10) ** 1000
 
 FUNCTIONS = {
     "abs": sympy.Abs,
@@ -38,6 +40,29 @@ FUNCTIONS = {
     "tanh": sympy.tanh,
 }
 CONSTANTS = {"pi": sympy.pi, "e": sympy.E, "i": sympy.I, "infty": sympy.oo}
+
+
+# The same with numbers of mpmath.
+NUMBERS = {"pi": lambda: +mpmath.pi, "e": lambda: +mpmath.e, "i": lambda: mpmath.mpc(0, 1)}
+OPERATIONS = {
+    "abs": abs,
+    "add": lambda *terms: mpmath.fsum(terms),
+    "binomial": mpmath.binomial,
+    "ceil": mpmath.ceil,
+    "divide": lambda a, b: a / b,
+    "factorial": mpmath.factorial,
+    "floor": mpmath.floor,
+    "lg": lambda x, base=10: mpmath.log(x, base),
+    "ln": mpmath.log,
+    "log": mpmath.log,
+    "max": max,
+    "min": min,
+    "multiply": lambda a, b: a * b,
+    "power": lambda a, b: a**b,
+}
+OPERATIONS.update({name: getattr(mpmath, name) for name in ("sin", "cos", "tan", "cot", "sec", "csc", "exp")})
+OPERATIONS.update({name: getattr(mpmath, name) for name in ("sinh", "cosh", "tanh")})
+OPERATIONS.update({f"arc{name}": getattr(mpmath, f"a{name}") for name in ("sin", "cos", "tan", "cot", "sec", "csc")})
 
 
 class Unknown(Exception):
@@ -97,42 +122,75 @@ def function(name, arguments):
     return FUNCTIONS[name](*arguments)
 
 
-def numeric_verdict(difference, size, symbols):
-    """Whether `difference` is zero at points of the real numbers: False at the first where it is not, True where it
-    is at enough of them, None where there are too few at which it is defined."""
+class Undefined(Exception):
+    """An expression has no value at a point, or none that is computed."""
+
+
+def points(names):
+    """Where to compare: of any sign, then positive, then between 0 and 1, where roots and the like are defined."""
     draw = random.Random(1)
+    for low, high in ((-4036, 4036), (1, 4036), (1, 1008)):
+        for _ in range(POINTS):
+            yield {name: mpmath.mpf(draw.randint(low, high)) / 1009 for name in names}
+
+
+def symbol_names(tree):
+    if tree[0] == "symbol":
+        return {tree[1]}
+    return set().union(*(symbol_names(part) for part in tree[1:] if isinstance(part, list)))
+
+
+def value_at(tree, point, allow_complex):
+    """The value of a tree at a point, an mpmath number. Raises Undefined; so does a part that is not real, unless
+    complex numbers are allowed: the root of a negative number is then no step to a real one."""
+    kind, *parts = tree
+    if kind == "number":
+        number = rational(parts[0])
+        return mpmath.mpf(int(number.p)) / int(number.q)
+    if kind == "symbol":
+        return NUMBERS[parts[0]]() if parts[0] in NUMBERS else point[parts[0]]
+    arguments = [value_at(part, point, allow_complex) for part in parts if isinstance(part, list)]
+    operation = parts[0] if kind == "function" else kind
+    if operation not in OPERATIONS:
+        raise Unknown(operation)
+    try:
+        value = mpmath.mpmathify(OPERATIONS[operation](*arguments))
+    except (ArithmeticError, ValueError, TypeError, mpmath.libmp.NoConvergence):
+        raise Undefined from None
+    is_complex = isinstance(value, mpmath.mpc)
+    if (is_complex and not allow_complex) or not mpmath.isfinite(value) or abs(value) > LARGEST:
+        raise Undefined
+    return value
+
+
+def numeric_verdict(left, right):
+    """False where two trees differ at a point at which both are defined, True where they agree at enough of them,
+    None where there are too few."""
+    names = symbol_names(left) | symbol_names(right)
+    allow_complex = "i" in names
     agreed = 0
-    for _ in range(POINTS):
-        point = {symbol: sympy.Rational(draw.randint(-4000, 4000), 1009) for symbol in symbols}
-        value, scale = (complex(side.evalf(DIGITS, subs=point)) for side in (difference, size))
-        if not all(abs(number) < 1e12 for number in (value, scale)):  # undefined there, or without enough digits
-            continue
-        if abs(value) > 1e-12 * (1 + abs(scale)):
-            return False
-        agreed += 1
+    with mpmath.workdps(DIGITS):
+        for point in points(sorted(names - set(NUMBERS))):
+            try:
+                values = [value_at(side, point, allow_complex) for side in (left, right)]
+            except Undefined:
+                continue
+            if abs(values[0] - values[1]) > mpmath.mpf(10) ** (10 - DIGITS) * (1 + abs(values[0])):
+                return False
+            agreed += 1
     return True if agreed >= ENOUGH_POINTS else None
 
 
 def same_expression(request):
-    """{"left": tree, "right": tree}: whether the two are equal wherever both are defined."""
+    """{"left": tree, "right": tree}: whether the two are equal wherever both are defined for real variables. Where
+    they are hardly anywhere defined, whether SymPy simplifies their difference to zero."""
     try:
-        left, right = expression(request["left"]), expression(request["right"])
+        verdict = numeric_verdict(request["left"], request["right"])
+        if verdict is not None:
+            return verdict
+        return sympy.simplify(expression(request["left"]) - expression(request["right"])) == 0
     except Unknown:
         return False
-    difference = left - right
-    if difference == 0:
-        return True
-    symbols = sorted(difference.free_symbols, key=lambda symbol: symbol.name)
-    try:
-        verdict = numeric_verdict(difference, sympy.Abs(left), symbols)
-    except (TypeError, ValueError, ArithmeticError):  # no number: infinite, or not to be evaluated
-        verdict = None
-    if verdict is False:
-        return False
-    if sympy.simplify(difference) == 0:
-        return True
-    # Equal at points drawn at random, which simplification does not see.
-    return verdict is True
 
 
 def math_verify(request):

@@ -270,6 +270,8 @@ TEST(MathAnswer, Polynomials) {
          {"2x", "x^2", false},
          {"5r^5", "5r^{5}", true},
          {"xy", "yx", true},
+         {"2abcd", "2dcba", true},
+         {"2abcd", "2", false},
          {"x(y+1)", "xy+x", true}});
 }
 

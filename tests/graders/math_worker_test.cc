@@ -43,6 +43,15 @@ TEST_F(MathWorker, Expressions) {
       {"\\sin 2x", "2\\sin x", false},
       {"\\sqrt{x^2}", "|x|", true},
       {"\\sqrt{x^2}", "x", false},
+      {"\\ln x^2", "2\\ln x", true},
+      {"\\ln(ab)", "\\ln(a)+\\ln(b)", true},
+      {"\\sqrt{ab}", "\\sqrt{a}\\sqrt{b}", true},
+      {"\\sqrt{abcdgh}", "\\sqrt{ab}\\sqrt{cd}\\sqrt{gh}", true},
+      {"\\sqrt{a+b}", "\\sqrt{a}+\\sqrt{b}", false},
+      {"e^{ix}", "\\cos x+i\\sin x", true},
+      {"e^{ix}", "\\cos x-i\\sin x", false},
+      {"\\arcsin(x)+\\arccos(x)", "\\frac{\\pi}{2}", true},
+      {"\\sin x + 0.000000000000000001x", "\\sin x", false},
       {"\\sqrt{4x}", "2\\sqrt{x}", true},
       {"x^{1/2}", "\\sqrt x", true},
       {"e^{2x}", "(e^x)^2", true},
@@ -83,6 +92,16 @@ TEST_F(MathWorker, HostileExpressionsAreBounded) {
   EXPECT_EQ(Grade("\\cot x", "\\frac{1}{\\tan x}").outcome, Outcome::kCorrect);
 }
 
+// Defined nowhere for real numbers, so that SymPy is left with it.
+TEST_F(MathWorker, WhatTakesTooLongIsATimeOut) {
+  const std::string slow = "\\sqrt{-1-x^2}\\cdot\\sin(\\sqrt{-2-x^2}+\\cos(\\sqrt{-3-x^4}))^{99}";
+  const Verdict verdict = Grade(slow, "\\ln(-7-x^2)+\\sqrt{-y^2-1}");
+  EXPECT_EQ(verdict.outcome, Outcome::kTimeout);
+  EXPECT_EQ(verdict.score, 0);
+  EXPECT_EQ(verdict.detail, "symbolic");
+  EXPECT_EQ(Grade("\\cot x", "\\frac{1}{\\tan x}").outcome, Outcome::kCorrect);
+}
+
 TEST_F(MathWorker, ATimeOutEndsTheProcessAndTheNextCallStartsOne) {
   const json slow = {{"job", "math_verify"}, {"completion", "\\boxed{5^{5^{5^{5^5}}}-4}"}, {"gold", "7"}};
   EXPECT_THROW(CallGradingWorker(slow, std::chrono::milliseconds(1)), WorkerTimeout);
@@ -90,10 +109,14 @@ TEST_F(MathWorker, ATimeOutEndsTheProcessAndTheNextCallStartsOne) {
 }
 
 TEST_F(MathWorker, MemoryIsBounded) {
-  // 3^(9^11) would take six gigabytes. Not what the grader sends: its own bounds are left out, so that those
-  // of the process are met.
+  // Not what the grader sends: its own bounds are left out, so that those of the process are met. The number
+  // would take six gigabytes.
   const json tower = {"power", {"number", "3"}, {"power", {"number", "9"}, {"number", "11"}}};
-  const json request = {{"job", "same_expression"}, {"left", tower}, {"right", {"symbol", "x"}}};
+  const json nowhere = {
+      "function", "ln", {"add", {"number", "-1"}, {"power", {"symbol", "x"}, {"number", "0.5"}}}};
+  const json request = {{"job", "same_expression"},
+                        {"left", {"multiply", {"power", {"number", "-1"}, {"number", "0.5"}}, tower}},
+                        {"right", nowhere}};
   try {
     CallGradingWorker(request, seconds(5));
   } catch (const WorkerTimeout&) {
