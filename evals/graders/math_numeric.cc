@@ -118,6 +118,7 @@ class Numeric {
     if (abs(x) > LargestArgument() && name != "log" && name != "ln" && name != "lg" && name != "abs")
       throw NoNumber();
     if (name == "ln" || name == "log" || name == "lg") return Logarithm(node, x);
+    if (name == "floor" || name == "ceil") return Rounded(x, name == "ceil");
     if (name == "exp") return exp(x);
     if (name == "abs") return Complex(abs(x));
     if (name == "sin") return sin(x);
@@ -133,6 +134,14 @@ class Numeric {
     if (name == "cosh") return cosh(x);
     if (name == "tanh") return Quotient(sinh(x), cosh(x));
     throw NoNumber();
+  }
+
+  // What is a whole number but for its last digits is that number.
+  static Complex Rounded(const Complex& x, bool up) {
+    if (!IsReal(x)) throw NoNumber();
+    const Real real = x.real(), nearest = round(real);
+    if (abs(real - nearest) < Real("1e-60")) return Complex(nearest);
+    return Complex(up ? Real(ceil(real)) : Real(floor(real)));
   }
 
   static Complex Quotient(const Complex& above, const Complex& below) {

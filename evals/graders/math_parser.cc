@@ -259,8 +259,16 @@ class Parser {
     const bool round = IsSign("(");
     const bool name = left.kind == Kind::kSymbol;
     MathNode right = Power();
-    if (IsWholeNumber(left) && fraction_ahead && IsProperFraction(right))
-      return Node(Kind::kAdd, "", {std::move(left), std::move(right)});
+    if (IsWholeNumber(left) && fraction_ahead) {
+      // A unit or a percent sign behind the fraction is the whole's.
+      MathNode* fraction = &right;
+      while (fraction->kind == Kind::kUnit || fraction->kind == Kind::kPercent)
+        fraction = &fraction->parts[0];
+      if (IsProperFraction(*fraction)) {
+        *fraction = Node(Kind::kAdd, "", {std::move(left), MathNode(*fraction)});
+        return right;
+      }
+    }
     const bool call =
         round && name &&
         (right.kind == Kind::kSymbol || right.kind == Kind::kTuple || right.kind == Kind::kNumber);

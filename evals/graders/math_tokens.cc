@@ -237,8 +237,20 @@ class Lexer {
       }
     }
     if (Char(i) == '.' && Char(i + 1) != '.') i = ReadDecimals(i + 1, &number);
-    at_ = i;
+    at_ = PowerOfTen(i, &number);
     Add(MathTokenKind::kNumber, number);
+  }
+
+  // "1.5e3", as programs print numbers. Three digits at most.
+  size_t PowerOfTen(size_t i, std::string* number) const {
+    if (Char(i) != 'e' && Char(i) != 'E') return i;
+    size_t digits = i + 1;
+    if (Char(digits) == '+' || Char(digits) == '-') ++digits;
+    size_t end = digits;
+    while (IsDigit(Char(end))) ++end;
+    if (end == digits || end - digits > 3 || IsLetter(Char(end)) || number->ends_with(')')) return i;
+    *number += 'e' + text_.substr(i + 1, end - i - 1);
+    return end;
   }
 
   size_t ReadDecimals(size_t i, std::string* number) {

@@ -8,7 +8,8 @@
 namespace fullband {
 
 enum class MathTokenKind {
-  kNumber,   // digits with at most one point, separators taken out: "1000", "3.5", ".5"; "0.(3)" repeats
+  kNumber,   // digits with at most one point, separators taken out: "1000", "3.5", ".5", "1e3"; "0.(3)"
+             // repeats
   kLetter,   // one letter, or one character that is not ASCII
   kWord,     // at least four letters in a row that are no command, after a space: "Evelyn"
   kCommand,  // \name, without the backslash

@@ -1,6 +1,7 @@
 #include "evals/graders/math_value.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace fullband {
@@ -324,6 +325,12 @@ class Evaluator {
 Rational ParseDecimal(const std::string& text) {
   if (text.size() > kMaxDigits) throw MathLimit();
   if (text == "-1") return -1;
+  if (const size_t e = text.find('e'); e != std::string::npos) {
+    const int power = std::stoi(text.substr(e + 1));
+    const Rational scale(pow(Integer(10), static_cast<unsigned>(std::abs(power))));
+    const Rational mantissa = ParseDecimal(text.substr(0, e));
+    return power < 0 ? Rational(mantissa / scale) : Rational(mantissa * scale);
+  }
   std::string digits, repeating;
   unsigned places = 0;
   bool after_point = false, in_repeat = false;
