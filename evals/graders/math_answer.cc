@@ -455,6 +455,28 @@ std::optional<WordAnswer> AsWords(const std::vector<MathToken>& tokens) {
   return answer;
 }
 
+// "(C)" at the beginning, in words: the letter of an option. `alone`: nothing stands behind it.
+struct Option {
+  char letter;
+  bool alone;
+};
+
+std::optional<Option> AsOption(const std::vector<MathToken>& tokens) {
+  if (tokens.empty() || tokens[0].kind != MathTokenKind::kText) return std::nullopt;
+  std::string text = tokens[0].text;
+  std::erase_if(text, [](char c) { return c == ' ' || c == '~' || c == '.' || c == ':'; });
+  if (text.size() != 3 || text[0] != '(' || text[2] != ')' || text[1] < 'A' || text[1] > 'H')
+    return std::nullopt;
+  return Option{text[1], tokens.size() == 1};
+}
+
+// An option and the same with its value behind it. Nothing where it is not one of each.
+std::optional<bool> SameOption(const std::vector<MathToken>& a, const std::vector<MathToken>& b) {
+  const auto left = AsOption(a), right = AsOption(b);
+  if (!left || !right || left->alone == right->alone) return std::nullopt;
+  return left->letter == right->letter;
+}
+
 // "2516_8", "\text{A3}_{16}": digits, and a base where it has one.
 struct Numeral {
   std::string digits, base;
@@ -541,6 +563,7 @@ MathComparison SameAnswer(std::string_view a, std::string_view b, const AskSymbo
     if (left_form == right_form && !left_form.empty()) return {true, ""};
     if (a.size() > kMaxBytes || b.size() > kMaxBytes || left.size() > kMaxTokens || right.size() > kMaxTokens)
       return {false, "too_large"};
+    if (const auto same = SameOption(left, right)) return {*same, ""};
     const auto left_words = AsWords(left), right_words = AsWords(right);
     if (left_words && right_words && (left_words->certain || right_words->certain))
       return {left_words->words == right_words->words, ""};
