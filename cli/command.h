@@ -23,5 +23,6 @@ void AddInspect(CLI::App& app, Action* action);
 void AddSuites(CLI::App& app, Action* action);
 void AddShow(CLI::App& app, Action* action);
 void AddData(CLI::App& app, Action* action);
+void AddSandboxCheck(CLI::App& app, Action* action);
 
 }  // namespace fullband

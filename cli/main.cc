@@ -107,6 +107,7 @@ int Main(int argc, char** argv) {
   AddInspect(app, &action);
   AddSuites(app, &action);
   AddData(app, &action);
+  AddSandboxCheck(app, &action);
   CheckUtf8(argc, argv);
   try {
     app.parse(argc, argv);
