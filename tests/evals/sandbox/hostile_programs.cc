@@ -138,6 +138,14 @@ const std::vector<HostileProgram> kForging = {
      "    import os\n    for n in range(3, 32):\n        try: os.fstat(n)\n        except OSError: continue\n"
      "        r, w = os.pipe()\n        os.dup2(w, n)\n    return x * x\n",
      "exited_early"},
+    {"forwards_all_but_flags",
+     "    import os\n    for n in range(3, 32):\n        try: real = os.dup(n)\n        except OSError: "
+     "continue\n"
+     "        r, w = os.pipe()\n        os.dup2(w, n)\n        if os.fork() == 0:\n"
+     "            for line in os.fdopen(r, 'rb'):\n                if not line.startswith(b'flag'): "
+     "os.write(real, line)\n"
+     "    return x * x\n",
+     "exited_early|process_limit"},
     {"walks_frames",
      "    import sys\n    frame = sys._getframe()\n    while frame:\n        if 'finish' in frame.f_locals:\n"
      "            frame.f_locals['finish'](1)\n        frame = frame.f_back\n    return 0\n",

@@ -1,7 +1,9 @@
 // Each hostile program runs beside a good one.
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,6 +12,7 @@
 #include <sstream>
 
 #include "evals/sandbox/assemble.h"
+#include "evals/sandbox/watch.h"
 #include "tests/evals/sandbox/hostile_programs.h"
 #include "tests/evals/sandbox/usable.h"
 
@@ -75,6 +78,27 @@ TEST_P(Hostile, IsContained) {
 
 INSTANTIATE_TEST_SUITE_P(Programs, Hostile, testing::ValuesIn(HostilePrograms()),
                          [](const auto& info) { return std::string(info.param.name); });
+
+using SandboxEnd = SandboxTest;
+
+TEST_F(SandboxEnd, NothingOutlivesAKilledHarness) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const pid_t harness = fork();
+  if (harness == 0) {
+    Program sleeper;
+    sleeper.source = "import os, time\nif os.fork() == 0: os.setsid()\ntime.sleep(600)\n";
+    Limits limits;
+    limits.wall_seconds = 600;
+    Sandbox().Run(sleeper, limits);
+    _exit(1);
+  }
+  sleep(2);
+  // bubblewrap twice, the program, its child.
+  EXPECT_EQ(TreeOf(harness).size(), 5u);
+  kill(harness, SIGKILL);
+  for (int i = 0; i < 100 && LivingChildren() != 0; ++i) usleep(50'000);
+  EXPECT_EQ(LivingChildren(), 0);
+}
 
 TEST(HostilePrograms, AreManyAndNamedApart) {
   std::vector<std::string> names;
