@@ -266,21 +266,21 @@ ERRNO = {27: "disk_limit", 28: "disk_limit", 122: "disk_limit", 11: "process_lim
 type_name = type.__dict__["__name__"].__get__
 
 
-def kind_of(error, entry):
+def kind_of(error, tested):
     kind = type(error)
     for known, word in KINDS:
         if known in type.mro(kind):
             return word
     if isinstance(error, OSError) and error.errno in ERRNO:
         return ERRNO[error.errno]
-    if kind is NameError and entry and error.name == entry:
+    if kind is NameError and error.name in tested:
         return "no_entry_point"
     return "exception"
 
 
-def describe(error, entry):
+def describe(error, tested):
     try:
-        word = kind_of(error, entry)
+        word = kind_of(error, tested)
     except BaseException:
         word = "exception"
     try:
@@ -316,7 +316,7 @@ def set_limits(text):
 
 
 def compile_tests(texts):
-    """[(code, names it loads, names it calls, modules)], comparisons guarded. Faulty tests end the run: a data fault."""
+    """[(code, names it loads, names it calls, modules)], comparisons guarded. Faulty tests end the run: a fault."""
     tests = []
     for index, text in enumerate(texts):
         try:
@@ -385,12 +385,16 @@ def new_module():
     return module
 
 
-def test_scope(program, helpers, tests, entry, originals):
+def tested_names(tests, entry, originals):
+    """The functions under test: the entry point, else what the tests call (built-ins only if nothing else)."""
+    called = set().union(*(calls for _, _, calls, _ in tests))
+    return {entry} if entry else called - set(originals.builtins) or called
+
+
+def test_scope(program, helpers, tests, tested, originals):
     """The tests' own namespace: the program's names, but helpers and built-ins as they should be."""
     scope = dict(program)
     scope.update(helpers)
-    called = set().union(*(calls for _, _, calls, _ in tests))
-    tested = {entry} if entry else called - set(originals.builtins) or called
     for _, names, _, _ in tests:
         for name in names & set(originals.builtins) - tested:
             scope.pop(name, None)
@@ -412,6 +416,7 @@ def helper_names(text, entry):
 def run(source, setup, helpers, entry, tests, finish):
     """Runs program, set-up code and tests, in this order; `finish` proves it."""
     originals = Originals(set().union(*(imported for _, _, _, imported in tests)))
+    tested = tested_names(tests, entry, originals)
     program = vars(new_module())
     watch(sys._getframe)
     send("ready")
@@ -419,14 +424,14 @@ def run(source, setup, helpers, entry, tests, finish):
         exec(compile(source.decode("utf-8"), "<program>", "exec"), program)
         exec(compile(setup.decode("utf-8"), "<setup>", "exec"), program)
     except BaseException as error:
-        fail(describe(error, entry))
-    scope = test_scope(program, helpers, tests, entry, originals)
+        fail(describe(error, tested))
+    scope = test_scope(program, helpers, tests, tested, originals)
     for number, (code, _, _, _) in enumerate(tests, 1):
         originals.put_back()
         try:
             exec(code, scope)
         except BaseException as error:
-            fail(describe(error, entry))
+            fail(describe(error, tested))
         send("test %d" % number)
     originals.put_back()
     finish(len(tests))
