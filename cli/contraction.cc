@@ -81,7 +81,7 @@ Source ReadSuite(const ContractionOptions& options, const TaskData& data, const 
   source.input = SuiteTexts(data, *engine.tokenizer(), options.passes);
   source.about = {{"suite", data.suite.name},
                   {"version", data.suite.version},
-                  {"shots", data.shots.size()},
+                  {"shots", data.options.shots.value_or(data.suite.shots)},
                   {"fewshot_seed", data.options.fewshot_seed},
                   {"items_with_fewer_shots", source.input.items_with_fewer_shots}};
   return source;

@@ -114,7 +114,8 @@ void AddRun(CLI::App& app, Action* action) {
       ->required()
       ->allow_extra_args(false)
       ->type_name("DIR");
-  AddListOption(*command, "--suite", &options->sweep.suites, "what to ask: names, or paths to TOML files");
+  AddListOption(*command, "--suite", &options->sweep.suites,
+                "what to ask: names of suites and groups, or paths to TOML files");
   AddListOption(*command, "--setting", &options->sweep.settings,
                 "how to decode, e.g. standard,latent,latent@2");
   AddTaskOptions(*command, options.get());

@@ -15,6 +15,7 @@
 #include "engine/tokenizer/tokenizer.h"
 #include "tasks/chat_template.h"
 #include "tasks/data_file.h"
+#include "tasks/groups.h"
 #include "tasks/suite.h"
 #include "tasks/task.h"
 
@@ -52,7 +53,7 @@ nlohmann::json Describe(const Suite& suite, const TaskOptions& options) {
   try {
     const TaskData data = LoadTaskData(suite, options);
     about["items"] = data.items.size();
-    about["shots"] = data.shots.size();
+    about["shots"] = options.shots.value_or(suite.shots);
     about["shot_ids"] = nlohmann::json::array();
     for (const Item& shot : data.shots) about["shot_ids"].push_back(shot.id);
     about["data"] = "at hand";
@@ -66,15 +67,15 @@ nlohmann::json Describe(const Suite& suite, const TaskOptions& options) {
 // A cell of the list: what is known of the data in a word.
 std::string DataWord(const nlohmann::json& about, const Suite& suite, const TaskOptions& options) {
   if (about["data"] == "at hand") return "at hand";
-  const bool all_there =
-      FindData(suite, suite.data, options.data_folder) &&
-      (suite.shot_data.path.empty() || FindData(suite, suite.shot_data, options.data_folder));
+  const std::vector<DataFile> files = DataFiles(suite);
+  const bool all_there = std::all_of(files.begin(), files.end(), [&](const DataFile& file) {
+    return FindData(suite, file, options.data_folder).has_value();
+  });
   return all_there ? "unusable" : "missing";
 }
 
-ExitCode List(const SuitesOptions& options) {
+ExitCode List(const std::vector<std::string>& names, const SuitesOptions& options) {
   nlohmann::json list = nlohmann::json::array();
-  const std::vector<std::string> names = SuiteNames();
   size_t width = 0;
   for (const std::string& name : names) width = std::max(width, name.size());
   std::string table = fmt::format("{:<{}} {:>6}  {:<9} {:>5}  {:<9} {}\n", "suite", width, "items",
@@ -87,7 +88,16 @@ ExitCode List(const SuitesOptions& options) {
                          AskName(suite.ask), suite.shots, DataWord(about, suite, options.task), suite.title);
     list.push_back(about);
   }
-  fmt::print("{}", options.json ? list.dump(2) + "\n" : table);
+  if (options.json) {
+    fmt::print("{}\n", list.dump(2));
+    return ExitCode::kDone;
+  }
+  fmt::print("{}", table);
+  if (!options.name.empty()) return ExitCode::kDone;
+  fmt::print("\n{:<{}} suites\n", "group", width);
+  for (const SuiteGroup& group : SuiteGroups())
+    fmt::print("{:<{}} {}\n", group.name, width,
+               group.suites == names ? "all of the above" : fmt::format("{}", fmt::join(group.suites, ", ")));
   return ExitCode::kDone;
 }
 
@@ -130,6 +140,7 @@ nlohmann::json ShowPrompt(const Suite& suite, const SuitesOptions& options) {
     nlohmann::json shown{{"item", data.items[0].id},
                          {"prompt", CompletionPrompt(data, data.items[0], data.shots.size())}};
     if (suite.ask == Ask::kChoose) shown["continuations"] = Continuations(data, data.items[0]);
+    if (suite.choices == Choices::kContexts) shown["contexts"] = ChoiceTexts(data.items[0]);
     return shown;
   }
   const auto tokenizer = Tokenizer::Load(options.model);
@@ -140,7 +151,7 @@ nlohmann::json ShowPrompt(const Suite& suite, const SuitesOptions& options) {
   if (suite.ask == Ask::kGenerate) shown["prompt_tokens"] = question.prompt.size();
   for (const Choice& choice : question.choices) {
     shown["prompt_tokens"] = choice.context.size();
-    shown["continuations"].push_back(choice.text);
+    shown[suite.choices == Choices::kContexts ? "contexts" : "continuations"].push_back(choice.text);
     shown["continuation_tokens"].push_back(choice.continuation.size());
   }
   return shown;
@@ -148,9 +159,10 @@ nlohmann::json ShowPrompt(const Suite& suite, const SuitesOptions& options) {
 
 void PrintPrompt(const nlohmann::json& shown) {
   fmt::print("{}\n", shown["prompt"].get<std::string>());
-  if (shown.contains("continuations")) {
-    fmt::print("--- continuations\n");
-    for (const nlohmann::json& text : shown["continuations"]) fmt::print("{}\n", text.dump());
+  for (const char* what : {"contexts", "continuations"}) {
+    if (!shown.contains(what)) continue;
+    fmt::print("--- {}\n", what);
+    for (const nlohmann::json& text : shown[what]) fmt::print("{}\n", text.dump());
   }
   if (shown.contains("prompt_tokens")) {
     fmt::print("--- prompt tokens: {}", shown["prompt_tokens"].get<size_t>());
@@ -164,8 +176,10 @@ ExitCode Run(SuitesOptions options) {
   options.task.format = ParseFormat(options.format);
   if (options.name.empty()) {
     if (options.show) throw UsageError("--show", "needs the name of a suite", "fullband suites NAME --show");
-    return List(options);
+    return List(SuiteNames(), options);
   }
+  for (const SuiteGroup& group : SuiteGroups())
+    if (group.name == options.name && !options.show) return List(group.suites, options);
   const Suite suite = LoadSuite(options.name);
   if (options.show) {
     const nlohmann::json shown = ShowPrompt(suite, options);
@@ -190,7 +204,7 @@ ExitCode Run(SuitesOptions options) {
 void AddSuites(CLI::App& app, Action* action) {
   auto options = std::make_shared<SuitesOptions>();
   CLI::App* command = app.add_subcommand("suites", "List the suites, or show one and its prompt");
-  command->add_option("name", options->name, "A suite's name, or the path of a suite file")
+  command->add_option("name", options->name, "A suite's or a group's name, or the path of a suite file")
       ->type_name("NAME");
   command->add_flag("--show", options->show, "Print the prompt of the first item");
   command->add_flag("--json", options->json, "Print JSON");

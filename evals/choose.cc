@@ -14,6 +14,7 @@ const std::vector<ChoiceMetric>& Metrics() {
       {"acc_norm", 1, ChoiceNorm::kCharacters},
       {"acc_norm_bytes", 1, ChoiceNorm::kBytes},
       {"acc_norm_tokens", 1, ChoiceNorm::kTokens},
+      {"greedy", 1, ChoiceNorm::kSum, true},
   };
   return metrics;
 }
@@ -58,6 +59,14 @@ Verdict JudgeChoices(const std::vector<ChoiceRecord>& choices, ChoiceNorm norm) 
   if (choices.empty()) return {Outcome::kFault, 0, "", "no_choices"};
   const ChoiceRecord& best = choices[BestChoice(choices, norm)];
   return {best.gold ? Outcome::kCorrect : Outcome::kIncorrect, best.gold ? 1.0 : 0.0, best.text, ""};
+}
+
+Verdict JudgeGreedy(const std::vector<ChoiceRecord>& choices) {
+  if (choices.size() != 1)
+    return {Outcome::kFault, 0, "", choices.empty() ? "no_choices" : "several_choices"};
+  const bool greedy = choices[0].greedy;
+  return {greedy ? Outcome::kCorrect : Outcome::kIncorrect, greedy ? 1.0 : 0.0, greedy ? choices[0].text : "",
+          ""};
 }
 
 }  // namespace fullband

@@ -11,9 +11,10 @@
 namespace fullband {
 
 struct ChoiceMetric {
-  std::string name;  // "acc", "acc_norm", "acc_norm_bytes", "acc_norm_tokens"
+  std::string name;  // "acc", "acc_norm", "acc_norm_bytes", "acc_norm_tokens"; "greedy"
   int version = 1;
   ChoiceNorm norm = ChoiceNorm::kSum;
+  bool greedy = false;  // compares nothing: JudgeGreedy, for items with one continuation
 };
 
 // Throws a usage Error with near names for an unknown metric.
@@ -26,5 +27,8 @@ int BestChoice(const std::vector<ChoiceRecord>& choices, ChoiceNorm norm);
 
 // Correct where the best choice is the gold one; `extracted` is its text.
 Verdict JudgeChoices(const std::vector<ChoiceRecord>& choices, ChoiceNorm norm);
+
+// Correct where each token of the one continuation is the model's first choice; `extracted` is then its text.
+Verdict JudgeGreedy(const std::vector<ChoiceRecord>& choices);
 
 }  // namespace fullband

@@ -90,6 +90,7 @@ ContractionInput SuiteTexts(const TaskData& data, const Tokenizer& tokenizer, in
   const Task task = BuildTask(data, tokenizer, nullptr);
   ContractionInput input;
   size_t longest = 0;
+  const std::vector<size_t> rows = AskedRows(data);
   for (size_t i = 0; i < task.questions.size(); ++i) {
     const Question& question = task.questions[i];
     PassText text{fmt::format("{}, item {}", data.suite.name, question.item), {}};
@@ -102,7 +103,7 @@ ContractionInput SuiteTexts(const TaskData& data, const Tokenizer& tokenizer, in
       text.tokens = gold.context;
       text.tokens.insert(text.tokens.end(), gold.continuation.begin(), gold.continuation.end());
     } else {
-      text.tokens = WithAnswer(tokenizer, question, ShotAnswer(data, data.items[i]));
+      text.tokens = WithAnswer(tokenizer, question, ShotAnswer(data, data.items[rows[i]]));
     }
     if (answer_from == text.tokens.size()) throw Error(text.name, "its reference answer has no tokens");
     if (data.options.max_context > 0 && text.tokens.size() > static_cast<size_t>(data.options.max_context))

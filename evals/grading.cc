@@ -30,8 +30,16 @@ Judge TextJudge(const std::string& name, const std::shared_ptr<const AnswerRule>
           }};
 }
 
-Judge ChoiceJudge(const std::string& name) {
+Judge ChoiceJudge(const std::string& name, Choices choices) {
   const ChoiceMetric& metric = FindChoiceMetric(name);
+  if (metric.greedy != (choices == Choices::kOne))
+    throw UsageError(name,
+                     metric.greedy ? "judges items with one continuation, and these have several"
+                                   : "compares continuations, and these items have one",
+                     metric.greedy ? "use acc" : "use greedy");
+  if (metric.greedy)
+    return {metric.name, metric.version,
+            [](const SampleRecord& sample, const std::string&) { return JudgeGreedy(sample.choices); }};
   return {metric.name, metric.version, [norm = metric.norm](const SampleRecord& sample, const std::string&) {
             return JudgeChoices(sample.choices, norm);
           }};
@@ -45,7 +53,7 @@ std::vector<Judge> JudgesOf(const Suite& suite) {
   bool heeded = !rule;
   for (const std::string& name : suite.graders) {
     try {
-      judges.push_back(suite.ask == Ask::kChoose ? ChoiceJudge(name) : TextJudge(name, rule));
+      judges.push_back(suite.ask == Ask::kChoose ? ChoiceJudge(name, suite.choices) : TextJudge(name, rule));
       heeded = heeded || FindGrader(name).takes_rule;
     } catch (const Error& error) {  // the fault is the suite file's
       throw Error(fmt::format("{}, graders: {}", suite.file.string(), error.subject()), error.why(),

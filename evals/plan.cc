@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/names.h"
 #include "evals/grading.h"
+#include "tasks/groups.h"
 
 namespace fullband {
 namespace {
@@ -79,7 +80,7 @@ std::vector<Setting> PlanSettings(const SweepRequest& request) {
 std::vector<TaskData> PlanSuites(const SweepRequest& request) {
   if (request.suites.empty()) throw UsageError("--suite", "names no suite", "fullband suites lists them");
   std::vector<Suite> suites;
-  for (const std::string& name : request.suites) {
+  for (const std::string& name : ExpandGroups(request.suites)) {
     suites.push_back(LoadSuite(name));
     JudgesOf(suites.back());
     for (size_t i = 0; i + 1 < suites.size(); ++i)

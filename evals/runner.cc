@@ -49,7 +49,7 @@ RunRecord DescribeRun(const RunIdentity& identity, const Task& task, int64_t mod
   run.suite_version = task.suite.version;
   run.ask = AskName(task.suite.ask);
   run.format = FormatName(task.format);
-  run.shots = static_cast<int>(task.shot_ids.size());
+  run.shots = task.shots;
   run.setting = identity.setting;
   run.temperature = identity.sampling.temperature;
   run.seed = identity.sampling.seed;

@@ -38,4 +38,12 @@ std::vector<size_t> DrawShots(const std::vector<std::string>& questions,
   return drawn;
 }
 
+std::vector<size_t> FirstShots(const std::vector<std::string>& questions,
+                               const std::unordered_set<std::string>& excluded, size_t count) {
+  std::vector<size_t> rows;
+  for (size_t row = 0; row < questions.size() && rows.size() < count; ++row)
+    if (!excluded.contains(questions[row])) rows.push_back(row);
+  return rows;
+}
+
 }  // namespace fullband

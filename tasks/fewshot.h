@@ -19,4 +19,8 @@ std::string NormalisedQuestion(std::string_view question);
 std::vector<size_t> DrawShots(const std::vector<std::string>& questions,
                               const std::unordered_set<std::string>& excluded, uint64_t seed, size_t count);
 
+// Instead of a draw: the first rows whose question is not in `excluded`, at most `count`.
+std::vector<size_t> FirstShots(const std::vector<std::string>& questions,
+                               const std::unordered_set<std::string>& excluded, size_t count);
+
 }  // namespace fullband

@@ -2,130 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <optional>
 #include <unordered_map>
 
 #include "common/error.h"
-#include "common/json_text.h"
+#include "tasks/csv.h"
+#include "tasks/data_line.h"
 
 namespace fullband {
 namespace {
-
-// Byte of the first sequence that is not UTF-8 (Unicode 15, table 3-7), or nothing.
-std::optional<size_t> FirstBadByte(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  for (size_t i = 0; i < text.size();) {
-    const unsigned char lead = byte(i);
-    size_t length = lead < 0x80   ? 1
-                    : lead < 0xc2 ? 0
-                    : lead < 0xe0 ? 2
-                    : lead < 0xf0 ? 3
-                    : lead < 0xf5 ? 4
-                                  : 0;
-    if (length == 0 || i + length > text.size()) return i;
-    for (size_t k = 1; k < length; ++k)
-      if ((byte(i + k) & 0xc0) != 0x80) return i;
-    if (length > 2) {
-      const unsigned char second = byte(i + 1);
-      const bool overlong = (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
-      const bool surrogate = lead == 0xed && second > 0x9f;
-      const bool too_large = lead == 0xf4 && second > 0x8f;
-      if (overlong || surrogate || too_large) return i;
-    }
-    i += length;
-  }
-  return std::nullopt;
-}
-
-// One line of a JSONL file, with checked access to its fields.
-class Line {
- public:
-  Line(std::string_view text, const std::filesystem::path& path, size_t number)
-      : where_(fmt::format("{}, line {}", path.string(), number)) {
-    if (const auto bad = FirstBadByte(text))
-      throw Error(where_, fmt::format("is not UTF-8: byte {} of the line", *bad + 1),
-                  "convert the file to UTF-8");
-    if (text.find_first_not_of(" \t\r") == std::string_view::npos)
-      throw Error(where_, "is empty", "each line of a JSONL file is one JSON object");
-    try {
-      value_ = ParseJson(text);
-    } catch (const JsonFault& fault) {
-      throw Error(where_, fmt::format("is not valid JSON: {}", fault.what()),
-                  "is the file complete? each line is one JSON object");
-    }
-    if (!value_.is_object()) throw Error(where_, "is not a JSON object", "each line is one {...}");
-  }
-
-  const std::string& where() const { return where_; }
-
-  [[noreturn]] void Fail(const std::string& field, const std::string& why) const {
-    throw Error(where_ + ", " + field, why, "correct the line, or fetch the file again");
-  }
-
-  const nlohmann::json& Field(const std::string& field) const {
-    const auto found = value_.find(field);
-    if (found == value_.end()) Fail(field, "is missing");
-    return *found;
-  }
-
-  std::string Text(const std::string& field) const {
-    const nlohmann::json& value = Field(field);
-    if (!value.is_string()) Fail(field, fmt::format("is of type {}, not a string", value.type_name()));
-    return CheckText(field, value);
-  }
-
-  std::vector<std::string> Texts(const std::string& field) const {
-    const nlohmann::json& value = Field(field);
-    if (!value.is_array())
-      Fail(field, fmt::format("is of type {}, not an array of strings", value.type_name()));
-    std::vector<std::string> texts;
-    for (const nlohmann::json& element : value) {
-      const std::string name = fmt::format("{}[{}]", field, texts.size());
-      if (!element.is_string()) Fail(name, fmt::format("is of type {}, not a string", element.type_name()));
-      texts.push_back(CheckText(name, element));
-    }
-    return texts;
-  }
-
-  int64_t Integer(const std::string& field) const {
-    const nlohmann::json& value = Field(field);
-    if (!value.is_number_integer()) Fail(field, fmt::format("is {}, not a whole number", value.dump()));
-    if (value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX) Fail(field, "is out of range");
-    return value.get<int64_t>();
-  }
-
-  // The line's own id where it has one, else its row.
-  std::string Id(size_t row) const {
-    const auto found = value_.find("id");
-    if (found == value_.end()) return std::to_string(row);
-    if (found->is_number_integer()) return found->dump();
-    return Text("id");
-  }
-
- private:
-  std::string CheckText(const std::string& field, const nlohmann::json& value) const {
-    std::string text = value.get<std::string>();
-    if (text.find_first_not_of(" \t\r\n") == std::string::npos) Fail(field, "is empty");
-    return text;
-  }
-
-  std::string where_;
-  nlohmann::json value_;
-};
-
-template <typename ReadFields>
-std::vector<Item> ReadLines(std::string_view bytes, const std::filesystem::path& path,
-                            ReadFields read_fields) {
-  std::vector<Item> items;
-  for (size_t begin = 0; begin < bytes.size();) {
-    size_t end = bytes.find('\n', begin);
-    if (end == std::string_view::npos) end = bytes.size();
-    const Line line(bytes.substr(begin, end - begin), path, items.size() + 1);
-    items.push_back({line.Id(items.size()), read_fields(line)});
-    begin = end + 1;
-  }
-  return items;
-}
 
 std::string Trimmed(const std::string& text) {
   constexpr const char* kSpace = " \t\r\n";
@@ -136,7 +20,7 @@ std::string Trimmed(const std::string& text) {
 
 // GSM8K's lines: `question`, and `answer` whose worked steps end with `#### N`. That N is the field `final`.
 std::vector<Item> ReadGsm8k(std::string_view bytes, const std::filesystem::path& path) {
-  return ReadLines(bytes, path, [](const Line& line) {
+  return ReadLines(bytes, path, [](const DataLine& line) {
     nlohmann::json fields{{"question", line.Text("question")}, {"answer", line.Text("answer")}};
     const std::string answer = fields["answer"];
     const size_t marker = answer.rfind("####");
@@ -149,20 +33,76 @@ std::vector<Item> ReadGsm8k(std::string_view bytes, const std::filesystem::path&
 
 // The multiple-choice layout of MosaicML's in-context-learning files: `query`, `choices`, `gold` (an index).
 std::vector<Item> ReadMultipleChoice(std::string_view bytes, const std::filesystem::path& path) {
-  return ReadLines(bytes, path, [](const Line& line) {
+  return ReadLines(bytes, path, [](const DataLine& line) {
     const std::vector<std::string> choices = line.Texts("choices");
     if (choices.size() < 2) line.Fail("choices", "has fewer than two choices");
-    const int64_t gold = line.Integer("gold");
-    if (gold < 0 || gold >= static_cast<int64_t>(choices.size()))
-      line.Fail("gold", fmt::format("is {}, but the choices are 0 to {}", gold, choices.size() - 1));
-    return nlohmann::json{{"query", line.Text("query")}, {"choices", choices}, {"gold", gold}};
+    return nlohmann::json{
+        {"query", line.Text("query")}, {"choices", choices}, {"gold", line.Gold("gold", choices.size())}};
   });
+}
+
+// The schema layout of the same files: `context_options`, the `continuation` that stands after each of them,
+// and `gold`, an index of the option after which it is right.
+std::vector<Item> ReadSchema(std::string_view bytes, const std::filesystem::path& path) {
+  return ReadLines(bytes, path, [](const DataLine& line) {
+    const std::vector<std::string> options = line.Texts("context_options");
+    if (options.size() < 2) line.Fail("context_options", "has fewer than two options");
+    return nlohmann::json{{"choices", options},
+                          {"continuation", line.Text("continuation")},
+                          {"gold", line.Gold("gold", options.size())}};
+  });
+}
+
+// The language-modelling layout of the same files: `context`, `continuation`.
+std::vector<Item> ReadContinuation(std::string_view bytes, const std::filesystem::path& path) {
+  return ReadLines(bytes, path, [](const DataLine& line) {
+    return nlohmann::json{
+        {"context", line.Text("context")}, {"choices", {line.Text("continuation")}}, {"gold", 0}};
+  });
+}
+
+// MATH's lines, as the 500-item split has them. Its own ids are `unique_id`.
+std::vector<Item> ReadMath(std::string_view bytes, const std::filesystem::path& path) {
+  std::vector<Item> items = ReadLines(bytes, path, [](const DataLine& line) {
+    const int64_t level = line.Integer("level");
+    if (level < 1 || level > 5) line.Fail("level", fmt::format("is {}, not 1 to 5", level));
+    return nlohmann::json{{"problem", line.Text("problem")},     {"solution", line.Text("solution")},
+                          {"answer", line.Text("answer")},       {"subject", line.Text("subject")},
+                          {"unique_id", line.Text("unique_id")}, {"level", level}};
+  });
+  for (Item& item : items) item.id = item.fields["unique_id"];
+  return items;
+}
+
+// MMLU's tables with a header: `question`, `choice0` to `choice3`, `answer` (0 to 3). The choices are shown
+// under letters, and the letters are chosen from.
+std::vector<Item> ReadMmlu(std::string_view bytes, const std::filesystem::path& path) {
+  const std::vector<std::string> columns = {"question", "choice0", "choice1", "choice2", "choice3", "answer"};
+  std::vector<Item> items;
+  for (const CsvRow& row : ReadCsv(bytes, path, columns)) {
+    const std::string& answer = row.values.back();
+    if (answer.size() != 1 || answer[0] < '0' || answer[0] > '3')
+      row.Fail("answer", fmt::format("is {}, not 0 to 3", answer.empty() ? "empty" : answer));
+    const std::string question = Trimmed(row.values[0]);
+    if (question.empty()) row.Fail("question", "is empty");
+    for (size_t i = 1; i <= 4; ++i)
+      if (Trimmed(row.values[i]).empty()) row.Fail(columns[i], "is empty");
+    items.push_back({std::to_string(items.size()),
+                     {{"question", question},
+                      {"a", row.values[1]},
+                      {"b", row.values[2]},
+                      {"c", row.values[3]},
+                      {"d", row.values[4]},
+                      {"choices", {"A", "B", "C", "D"}},
+                      {"gold", answer[0] - '0'}}});
+  }
+  return items;
 }
 
 // Questions by kind and difficulty: `question`, `answer`, `kind`, `difficulty` (0 or more); with steps also
 // `working`, the whole of what leads to the answer and says it.
 std::vector<Item> ReadGraded(std::string_view bytes, const std::filesystem::path& path, bool steps) {
-  return ReadLines(bytes, path, [steps](const Line& line) {
+  return ReadLines(bytes, path, [steps](const DataLine& line) {
     const int64_t difficulty = line.Integer("difficulty");
     if (difficulty < 0) line.Fail("difficulty", fmt::format("is {}, below 0", difficulty));
     nlohmann::json fields{{"question", line.Text("question")},
@@ -180,6 +120,20 @@ const std::vector<Reader>& Readers() {
   static const std::vector<Reader> readers = {
       {"gsm8k_jsonl", Ask::kGenerate, {"question", "answer", "final"}, {}, ReadGsm8k},
       {"multiple_choice_jsonl", Ask::kChoose, {"query"}, {}, ReadMultipleChoice},
+      {"schema_jsonl", Ask::kChoose, {"continuation"}, {}, ReadSchema, {}, Choices::kContexts},
+      {"continuation_jsonl", Ask::kChoose, {"context"}, {}, ReadContinuation, {}, Choices::kOne},
+      {"mmlu_csv",
+       Ask::kChoose,
+       {"question", "a", "b", "c", "d"},
+       {},
+       ReadMmlu,
+       {"category", "subject"},
+       Choices::kContinuations},
+      {"math_jsonl",
+       Ask::kGenerate,
+       {"problem", "solution", "answer", "subject", "unique_id"},
+       {"subject", "level"},
+       ReadMath},
       {"graded_jsonl",
        Ask::kGenerate,
        {"question", "answer", "kind"},

@@ -17,6 +17,10 @@ struct Reader {
   std::vector<std::string> fields;  // the text fields that templates may use
   std::vector<std::string> groups;  // the fields, texts or whole numbers, that reports may group items by
   std::vector<Item> (*read)(std::string_view bytes, const std::filesystem::path& path);
+  // Fields that no data file holds: a suite of this reader has [parts], each of which states these texts.
+  // Templates may use them, and reports may group by them.
+  std::vector<std::string> part_fields = {};
+  Choices choices = Choices::kContinuations;  // kChoose
 };
 
 const std::vector<Reader>& Readers();

@@ -1,6 +1,7 @@
 #include "tasks/suite.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -9,18 +10,17 @@
 #include "common/error.h"
 #include "common/names.h"
 #include "common/paths.h"
+#include "tasks/groups.h"
 #include "tasks/readers.h"
+#include "tasks/suite_data.h"
 #include "tasks/suite_file.h"
 #include "tasks/text_template.h"
 
 namespace fullband {
 namespace {
 
-constexpr int64_t kMostShots = 1000;
 constexpr int64_t kMostNewTokens = 1 << 20;
 constexpr size_t kMostGroups = 2;
-
-std::filesystem::path SuiteFolder() { return HomeFolder() / "tasks"; }
 
 // Lower-case words joined by '_' (and '@', as in pass@1): what names and graders look like.
 bool IsName(const std::string& text, bool with_at = false) {
@@ -28,21 +28,6 @@ bool IsName(const std::string& text, bool with_at = false) {
   return std::all_of(text.begin(), text.end(), [&](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || (with_at && c == '@');
   });
-}
-
-DataFile ReadDataFile(SuiteTable& table) {
-  DataFile file;
-  file.path = table.Text("path");
-  file.origin = table.Text("origin", "");
-  file.sha256 = table.Text("sha256", "");
-  const std::filesystem::path path(file.path);
-  if (path.is_absolute() || std::count(path.begin(), path.end(), ".."))
-    throw table.Wrong("path", "leads out of the data folders",
-                      "name a file below the suite's folder or a data folder");
-  const bool hex = file.sha256.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (!file.sha256.empty() && (file.sha256.size() != 64 || !hex))
-    throw table.Wrong("sha256", "is not 64 lower-case hex digits");
-  return file;
 }
 
 // Checks that a template is one and has only holes that are filled, `wanted` among them where that is not
@@ -66,15 +51,36 @@ void CheckTemplate(const SuiteTable& table, const std::string& key, const std::s
     throw table.Wrong(key, wanted.empty() ? "has no hole" : fmt::format("has no hole {{{}}}", wanted));
 }
 
-Wording ReadWording(SuiteTable& table, const Reader& reader) {
+// The preamble, if there is one, comes before any item, so that only what all items of a part share fills it.
+void ReadPreamble(SuiteTable& table, const Reader& reader, Wording* wording) {
+  wording->preamble = table.Text("preamble", "");
+  if (wording->preamble.empty()) return;
+  try {
+    if (ParseTemplate(wording->preamble).holes.empty()) return;
+  } catch (const std::invalid_argument&) {  // CheckTemplate says so
+  }
+  CheckTemplate(table, "preamble", wording->preamble, reader.part_fields, "");
+}
+
+Wording ReadWording(SuiteTable& table, const Reader& reader, const Suite& suite) {
   Wording wording;
+  ReadPreamble(table, reader, &wording);
   wording.question = table.Text("question");
   wording.answer = table.Text("answer");
-  CheckTemplate(table, "question", wording.question, reader.fields, "");
-  std::vector<std::string> fields = reader.fields;
-  if (reader.ask == Ask::kChoose) fields.emplace_back("choice");
-  CheckTemplate(table, "answer", wording.answer, fields, reader.ask == Ask::kChoose ? "choice" : "");
-  if (reader.ask == Ask::kGenerate) wording.stop_strings = table.Texts("stop", {});
+  const std::vector<std::string> fields = TemplateFields(suite, reader);
+  std::vector<std::string> with_choice = fields;
+  with_choice.emplace_back("choice");
+  if (reader.ask == Ask::kChoose && reader.choices == Choices::kContexts) {
+    CheckTemplate(table, "question", wording.question, with_choice, "choice");
+    CheckTemplate(table, "answer", wording.answer, fields, "");
+  } else if (reader.ask == Ask::kChoose) {
+    CheckTemplate(table, "question", wording.question, fields, "");
+    CheckTemplate(table, "answer", wording.answer, with_choice, "choice");
+  } else {
+    CheckTemplate(table, "question", wording.question, fields, "");
+    CheckTemplate(table, "answer", wording.answer, fields, "");
+    wording.stop_strings = table.Texts("stop", {});
+  }
   return wording;
 }
 
@@ -104,20 +110,11 @@ std::vector<std::string> ReadGraders(SuiteTable& table) {
   return graders;
 }
 
-void ReadShots(SuiteTable& file, Suite* suite) {
-  SuiteTable table = file.Table("shots");
-  suite->shots = static_cast<int>(table.Integer("default", 0, kMostShots));
-  if (table.Has("path") || table.Has("sha256") || table.Has("origin")) suite->shot_data = ReadDataFile(table);
-  // Asked for only so that a misspelt key finds them.
-  for (const char* key : {"path", "sha256", "origin"}) table.Text(key, "");
-  table.Finish();
-}
-
 void ReadGenerate(SuiteTable& file, const Reader& reader, Suite* suite) {
   SuiteTable table = file.Table("generate");
   suite->max_new_tokens = static_cast<int>(table.Integer("max_new_tokens", 1, kMostNewTokens));
   suite->gold = table.Text("gold");
-  CheckTemplate(table, "gold", suite->gold, reader.fields, "");
+  CheckTemplate(table, "gold", suite->gold, TemplateFields(*suite, reader), "");
   table.Finish();
 }
 
@@ -138,11 +135,13 @@ void ReadReport(SuiteTable& file, const Reader& reader, Suite* suite) {
                       "one or two are possible");
   if (suite->report_by.front() == suite->report_by.back() && suite->report_by.size() > 1)
     throw table.Wrong("by", fmt::format("names {} twice", suite->report_by.front()));
+  std::vector<std::string> groups = reader.groups;
+  groups.insert(groups.end(), reader.part_fields.begin(), reader.part_fields.end());
   for (const std::string& field : suite->report_by) {
-    if (std::find(reader.groups.begin(), reader.groups.end(), field) != reader.groups.end()) continue;
+    if (std::find(groups.begin(), groups.end(), field) != groups.end()) continue;
     throw table.Wrong("by",
                       fmt::format("{} is not a field that items of {} are grouped by", field, reader.name),
-                      reader.groups.empty() ? "they have none" : DidYouMean(field, reader.groups));
+                      groups.empty() ? "they have none" : DidYouMean(field, groups));
   }
   table.Finish();
 }
@@ -170,16 +169,14 @@ Suite ReadSuite(const std::filesystem::path& path) {
   suite.reader = reader.name;
   suite.ask = reader.ask;
   suite.graders = ReadGraders(table);
-  SuiteTable data = table.Table("data");
-  suite.data = ReadDataFile(data);
-  data.Finish();
-  ReadShots(table, &suite);
+  suite.choices = reader.choices;
+  ReadSuiteData(table, reader, &suite);
   SuiteTable completion = table.Table("completion");
-  suite.completion = ReadWording(completion, reader);
+  suite.completion = ReadWording(completion, reader, suite);
   suite.shot_separator = completion.Text("separator");
   completion.Finish();
   SuiteTable chat = table.Table("chat");
-  suite.chat = ReadWording(chat, reader);
+  suite.chat = ReadWording(chat, reader, suite);
   chat.Finish();
   if (reader.ask == Ask::kGenerate) ReadGenerate(table, reader, &suite);
   if (reader.ask == Ask::kGenerate) ReadAnswer(table, &suite);
@@ -201,11 +198,14 @@ Format ParseFormat(const std::string& text) {
   throw UsageError(text, "is not a prompt format", DidYouMean(text, {"completion", "chat"}));
 }
 
+std::filesystem::path SuiteFolder() { return HomeFolder() / "tasks"; }
+
 std::vector<std::string> SuiteNames() {
   std::vector<std::string> names;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(SuiteFolder(), ignored))
-    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+    if (entry.path().extension() == ".toml" && entry.path().filename() != kGroupFile)
+      names.push_back(entry.path().stem().string());
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -219,8 +219,15 @@ Suite LoadSuite(const std::string& name_or_path) {
   if (names.empty())
     throw Error(SuiteFolder().string(), "holds no suites",
                 "point $FULLBAND_HOME at the folder that has tasks/");
-  throw UsageError(name_or_path, "is not a suite",
-                   DidYouMean(name_or_path, names) + "; a path to a TOML file works too");
+  std::vector<std::string> known = names;
+  for (const SuiteGroup& group : SuiteGroups()) {
+    if (group.name == name_or_path)
+      throw UsageError(name_or_path, "is a group of suites, and one suite is asked for here",
+                       fmt::format("name one of {}", fmt::join(group.suites, ", ")));
+    known.push_back(group.name);
+  }
+  throw UsageError(name_or_path, "is not a suite or a group",
+                   DidYouMean(name_or_path, known) + "; a path to a TOML file works too");
 }
 
 }  // namespace fullband

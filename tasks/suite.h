@@ -3,10 +3,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "common/regex.h"
 
 namespace fullband {
 
@@ -15,6 +19,13 @@ enum class Ask {
   kChoose,    // compare the log-probabilities of given continuations
 };
 const char* AskName(Ask ask);  // "generate", "choose"
+
+// What differs between the choices of an item, where choices are asked.
+enum class Choices {
+  kContinuations,  // the texts that are scored after the item's one context
+  kContexts,       // what stands before: one continuation is scored after each (partial evaluation)
+  kOne,            // nothing: there is one continuation, scored for itself
+};
 
 enum class Format { kCompletion, kChat };
 // Throws a usage Error with near names.
@@ -25,6 +36,7 @@ const char* FormatName(Format format);  // "completion", "chat"
 struct Item {
   std::string id;  // the data set's own where it has one, else the zero-based row
   nlohmann::json fields;
+  size_t part = 0;  // of the suite's parts; 0 where it has none
 };
 
 // Where a completion's answer is, for graders that know no answer's form (evals/graders/grader.h).
@@ -39,11 +51,28 @@ struct DataFile {
   std::string sha256;  // of the file; empty where any content will do
 };
 
+// One of the data files of a suite that has several, such as MMLU's subjects. Its items are asked after shots
+// of its own.
+struct Part {
+  std::string name;  // fills {part} in the suite's paths, and begins the ids of its items: "anatomy/12"
+  DataFile data;
+  DataFile shot_data;                         // empty path: shots are drawn from `data`
+  std::map<std::string, std::string> fields;  // the reader's part_fields
+};
+
+// A text field made of another one.
+struct DerivedField {
+  std::string name, from;
+  std::shared_ptr<const Regex> pattern;  // what its first group captures; it must match
+};
+
 // How an item is put in one format. Templates have {field} holes ({{ and }} are literal braces); what fills a
 // hole is never read as a template again.
 struct Wording {
-  std::string question;  // up to where the model goes on
-  std::string answer;    // what a shot has there; choose: the continuation, with a {choice} hole
+  std::string
+      preamble;  // before the shots; chat: the system prompt, or what follows the caller's. May be empty
+  std::string question;  // up to where the model goes on; Choices::kContexts: with a {choice} hole
+  std::string answer;    // what a shot has there; other choices: the continuation, with a {choice} hole
   std::vector<std::string> stop_strings;  // generate
 };
 
@@ -53,10 +82,14 @@ struct Suite {
   std::string title;
   std::filesystem::path file;  // the TOML file it was read from
   Ask ask = Ask::kGenerate;
-  std::string reader;  // how a data file becomes items: a name of ReaderNames()
+  std::string reader;                         // how a data file becomes items: a name of ReaderNames()
+  Choices choices = Choices::kContinuations;  // choose
   DataFile data;
-  DataFile shot_data;  // empty path: shots are drawn from `data` and then not asked
-  int shots = 0;       // default number
+  DataFile shot_data;        // empty path: shots are drawn from `data` and then not asked
+  int shots = 0;             // default number
+  bool first_shots = false;  // shots are the first of their file, in its order, and not drawn
+  std::vector<Part> parts;   // by name; where there are any, `data` and `shot_data` are templates of paths
+  std::vector<DerivedField> derived;
   Wording completion, chat;
   std::string shot_separator;           // between shots in completion format
   std::string gold;                     // generate: template of the reference answer that graders are given
@@ -73,7 +106,12 @@ struct Suite {
   const Wording& wording(Format format) const { return format == Format::kChat ? chat : completion; }
 };
 
-// Names of the suites in tasks/, sorted.
+// All files that the suite reads, those with shots behind each one's data.
+std::vector<DataFile> DataFiles(const Suite& suite);
+
+// The folder of the suites that have names.
+std::filesystem::path SuiteFolder();
+// Their names, sorted.
 std::vector<std::string> SuiteNames();
 // By name, or by path to a TOML file (anything with a '/' or ending in ".toml"). Throws Error naming file,
 // line and key: an unknown name or key (with near ones), a missing key, a value of the wrong type or out of

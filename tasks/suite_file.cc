@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -85,6 +86,13 @@ std::vector<std::string> SuiteTable::Texts(const std::string& key) {
 std::vector<std::string> SuiteTable::Texts(const std::string& key, const std::vector<std::string>& fallback) {
   asked_.insert(key);
   return Has(key) ? Texts(key) : fallback;
+}
+
+std::vector<std::string> SuiteTable::Keys() const {
+  std::vector<std::string> keys;
+  for (const auto& entry : table_) keys.emplace_back(entry.first.str());
+  std::sort(keys.begin(), keys.end());
+  return keys;
 }
 
 SuiteTable SuiteTable::Table(const std::string& key) {

@@ -29,6 +29,7 @@ class SuiteTable {
   bool Boolean(const std::string& key, bool fallback);
   std::vector<std::string> Texts(const std::string& key);
   std::vector<std::string> Texts(const std::string& key, const std::vector<std::string>& fallback);
+  std::vector<std::string> Keys() const;  // sorted
   SuiteTable Table(const std::string& key);
   std::optional<SuiteTable> OptionalTable(const std::string& key);
 

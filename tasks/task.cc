@@ -26,7 +26,7 @@ class Builder {
     question.groups = GroupsText(data_.suite, item);
     question.gold = GoldText(data_, item);
     if (data_.suite.ask == Ask::kChoose) question.gold_choice = static_cast<int>(GoldChoice(item));
-    const size_t shots = data_.shots.size();
+    const size_t shots = ShotsOf(data_, item).size();
     for (size_t dropped = 0; dropped <= shots; ++dropped) {
       question.shots_dropped = static_cast<int>(dropped);
       if (Fill(item, shots - dropped, dropped == shots, &question)) break;
@@ -38,18 +38,18 @@ class Builder {
   bool chat() const { return data_.options.format == Format::kChat; }
 
   // The prompt as the tokenizer takes it: in chat format with guarded contents.
-  std::string Prompt(const Item& item, size_t shots) const {
-    if (!chat()) return CompletionPrompt(data_, item, shots);
-    std::vector<ChatMessage> messages = ChatPrompt(data_, item, shots);
+  std::string Prompt(const Item& item, size_t shots, size_t choice) const {
+    if (!chat()) return CompletionPrompt(data_, item, shots, choice);
+    std::vector<ChatMessage> messages = ChatPrompt(data_, item, shots, choice);
     for (ChatMessage& message : messages) message.content = tokenizer_.Guard(message.content);
     return render_(messages);
   }
 
   // Fills text and tokens with so many shots. False where they do not fit and fewer shots may.
   bool Fill(const Item& item, size_t shots, bool last, Question* question) const {
-    const std::string prompt = Prompt(item, shots);
+    const std::string prompt = Prompt(item, shots, 0);
     question->prompt_text = chat() ? Tokenizer::Unguard(prompt) : prompt;
-    if (data_.suite.ask == Ask::kChoose) return FillChoices(item, prompt, last, question);
+    if (data_.suite.ask == Ask::kChoose) return FillChoices(item, shots, prompt, last, question);
     question->prompt =
         chat() ? tokenizer_.EncodeGuarded(prompt, encode_) : tokenizer_.Encode(prompt, encode_);
     const size_t size = question->prompt.size();
@@ -59,20 +59,24 @@ class Builder {
     return last;
   }
 
-  bool FillChoices(const Item& item, const std::string& prompt, bool last, Question* question) const {
+  bool FillChoices(const Item& item, size_t shots, const std::string& first_prompt, bool last,
+                   Question* question) const {
     question->choices.clear();
+    const bool contexts = data_.suite.choices == Choices::kContexts;
     size_t longest = 0;
     const std::vector<std::string> texts = ChoiceTexts(item);
     const std::vector<std::string> continuations = Continuations(data_, item);
     for (size_t i = 0; i < continuations.size(); ++i) {
+      const std::string prompt = contexts && i > 0 ? Prompt(item, shots, i) : first_prompt;
       const std::string scored = chat() ? tokenizer_.Guard(continuations[i]) : continuations[i];
       TokenPair pair = EncodePair(tokenizer_, prompt, scored, encode_, chat());
       if (pair.context.empty()) question->fault = "the context has no tokens";
       if (pair.continuation.empty()) question->fault = fmt::format("choice {} has no tokens", i);
       longest = std::max(longest, pair.context.size() + pair.continuation.size());
-      question->choices.push_back({continuations[i], std::move(pair.context), std::move(pair.continuation),
-                                   static_cast<int>(CountCharacters(texts[i])),
-                                   static_cast<int>(texts[i].size()), pair.boundary_merge});
+      const std::string own = contexts ? item.fields.at("continuation").get<std::string>() : texts[i];
+      question->choices.push_back({contexts ? texts[i] : continuations[i], std::move(pair.context),
+                                   std::move(pair.continuation), static_cast<int>(CountCharacters(own)),
+                                   static_cast<int>(own.size()), pair.boundary_merge});
     }
     if (Fits(longest)) return true;
     if (last) question->fault = TooLong(longest);
@@ -122,10 +126,9 @@ Task BuildTask(const TaskData& data, const Tokenizer& tokenizer, const RenderCha
   if (data.suite.ask == Ask::kGenerate)
     task.max_new_tokens = options.max_new_tokens.value_or(data.suite.max_new_tokens);
   task.items_total = data.items.size();
-  const size_t count = options.limit == 0 ? data.items.size() : std::min(options.limit, data.items.size());
+  task.shots = options.shots.value_or(data.suite.shots);
   const Builder builder(data, tokenizer, render, task.max_new_tokens);
-  task.questions.reserve(count);
-  for (size_t i = 0; i < count; ++i) task.questions.push_back(builder.Build(data.items[i]));
+  for (const size_t row : AskedRows(data)) task.questions.push_back(builder.Build(data.items[row]));
   return task;
 }
 

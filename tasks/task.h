@@ -22,17 +22,21 @@ namespace fullband {
 
 // One continuation to score (tasks/pair.h).
 struct Choice {
-  std::string text;  // the continuation as it is scored, e.g. " Paris"
+  // The continuation as it is scored, e.g. " Paris"; Choices::kContexts: the context, which is what differs.
+  std::string text;
   std::vector<int32_t> context;
   std::vector<int32_t> continuation;
-  int characters = 0;  // Unicode code points of the choice's own text, as lm-evaluation-harness normalises
-  int bytes = 0;       // its UTF-8 bytes
+  // Unicode code points of the choice's own text, as lm-evaluation-harness normalises; Choices::kContexts: of
+  // the continuation.
+  int characters = 0;
+  int bytes = 0;                // its UTF-8 bytes
   bool boundary_merge = false;  // a token spans the join, so that the continuation was encoded alone
 };
 
 struct Question {
   std::string item;
-  // What the model reads, special tokens written out (choose: up to the continuation).
+  // What the model reads, special tokens written out (choose: up to the continuation; Choices::kContexts:
+  // with the first choice's context).
   std::string prompt_text;
   std::vector<int32_t> prompt;  // generate
   std::vector<Choice> choices;  // choose
@@ -48,7 +52,8 @@ struct Question {
 struct Task {
   Suite suite;
   Format format = Format::kCompletion;
-  std::vector<std::string> shot_ids;
+  int shots = 0;                      // before an item
+  std::vector<std::string> shot_ids;  // of all parts
   std::string shot_text_sha256;
   std::string data_sha256;
   std::string chat_template_sha256;  // empty in completion format

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,8 @@ struct TaskOptions {
 struct TaskData {
   Suite suite;
   TaskOptions options;
-  std::string data_sha256;
-  std::vector<Item> shots;  // in prompt order, oldest first
+  std::string data_sha256;  // of the data file; of several, of the canonical JSON of their hashes by part
+  std::vector<Item> shots;  // part by part, each in prompt order, oldest first
   std::vector<Item> items;  // to be asked, in data order, `limit` not yet applied
 };
 
@@ -37,12 +38,21 @@ struct TaskData {
 // there are too few items to draw the shots from.
 TaskData LoadTaskData(const Suite& suite, const TaskOptions& options);
 
-// The prompt of an item in completion format, with the last `shots` of the shots before it.
-std::string CompletionPrompt(const TaskData& data, const Item& item, size_t shots);
+// Rows of the items that the limit lets through, in data order: the first ones, of all parts alike. What a
+// smaller limit asks, a larger one asks too.
+std::vector<size_t> AskedRows(const TaskData& data);
+
+// The shots that the item is asked after: its part's.
+std::span<const Item> ShotsOf(const TaskData& data, const Item& item);
+
+// The prompt of an item in completion format, with the last `shots` of its shots before it.
+// Choices::kContexts: with the context of `choice`; else `choice` changes nothing.
+std::string CompletionPrompt(const TaskData& data, const Item& item, size_t shots, size_t choice = 0);
 // The same as a conversation: the system prompt where there is one, each shot as a pair of turns, the
 // question.
-std::vector<ChatMessage> ChatPrompt(const TaskData& data, const Item& item, size_t shots);
-// Choose: the continuations in the task's format, as they are scored.
+std::vector<ChatMessage> ChatPrompt(const TaskData& data, const Item& item, size_t shots, size_t choice = 0);
+// Choose: the continuations in the task's format, as they are scored, one a choice (Choices::kContexts: all
+// the same).
 std::vector<std::string> Continuations(const TaskData& data, const Item& item);
 
 // An item's reference answer as a shot has it, in the task's format; choose: the right continuation.

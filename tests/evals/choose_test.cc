@@ -51,6 +51,17 @@ TEST(JudgeChoices, SaysWhetherTheGoldOneIsBest) {
   EXPECT_EQ(JudgeChoices({}, ChoiceNorm::kSum).outcome, Outcome::kFault);
 }
 
+TEST(JudgeGreedy, IsOfOneContinuation) {
+  ChoiceRecord word = One(-3, 2, 5, 5, true);
+  EXPECT_EQ(JudgeGreedy({word}).outcome, Outcome::kIncorrect);
+  EXPECT_EQ(JudgeGreedy({word}).extracted, "");
+  word.greedy = true;
+  EXPECT_EQ(JudgeGreedy({word}).outcome, Outcome::kCorrect);
+  EXPECT_EQ(JudgeGreedy({word}).extracted, word.text);
+  EXPECT_EQ(JudgeGreedy({word, word}).outcome, Outcome::kFault);
+  EXPECT_EQ(JudgeGreedy({}).outcome, Outcome::kFault);
+}
+
 TEST(FindChoiceMetric, KnowsItsNames) {
   for (const std::string& name : ChoiceMetricNames()) EXPECT_EQ(FindChoiceMetric(name).name, name);
   EXPECT_THROW(FindChoiceMetric("acc_norms"), Error);

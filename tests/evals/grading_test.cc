@@ -7,6 +7,7 @@
 #include "common/regex.h"
 #include "tasks/task_data.h"
 #include "tasks/text_template.h"
+#include "tests/support/shared_data.h"
 #include "tests/tasks/own_suite.h"
 
 namespace fullband {
@@ -27,6 +28,45 @@ TEST(JudgesOf, TheSuitesRuleReachesItsGraders) {
   EXPECT_EQ(outcome().extracted, "three");
   own.Write("own_graded.toml", Replaced(kOwnGraded, "pattern = 'is (\\w+)'\n", ""));
   EXPECT_EQ(outcome().extracted, "It is TWO, not three");
+}
+
+std::vector<std::pair<std::string, std::string>> Boxes() {
+  return {
+      {R"(It is $\boxed{7}$.)", "7"},
+      {R"(\boxed{1}, no: \boxed{2}.)", "2"},
+      {R"(\boxed{\frac{1}{\sqrt{2}}})", R"(\frac{1}{\sqrt{2}})"},
+      {R"(\boxed{\{1,2\}})", R"(\{1,2\})"},
+      {R"(\boxed{\left\{ x \mid x>0 \right\}})", R"(\left\{ x \mid x>0 \right\})"},
+      {R"(I get \boxed{1}. Again: \boxed{2)", "1"},  // the last that is closed
+  };
+}
+
+TEST(JudgesOf, Math500ReadsTheLastClosedBox) {
+  const std::vector<Judge> judges = JudgesOf(LoadSuite("math500"));
+  for (const auto& [text, answer] : Boxes()) {
+    SampleRecord sample;
+    sample.text = text;
+    EXPECT_EQ(GradeSample(judges.front(), sample, answer).extracted, answer) << text;
+    EXPECT_EQ(GradeSample(judges.front(), sample, answer).outcome, "correct") << text;
+  }
+  SampleRecord sample;
+  sample.text = "It is 7.";
+  EXPECT_EQ(GradeSample(judges.front(), sample, "7").outcome, "no_answer");
+}
+
+TEST(JudgesOf, Math500GradesItsSolutionsRight) {
+  TaskOptions options;
+  const auto folder = SharedDatasets();
+  if (!folder) GTEST_SKIP() << "the public data files are not at hand";
+  options.data_folder = *folder;
+  const TaskData data = LoadTaskData(LoadSuite("math500"), options);
+  const std::vector<Judge> judges = JudgesOf(data.suite);
+  ASSERT_EQ(data.items.size(), 500u);
+  for (const Item& item : data.items) {
+    SampleRecord sample;
+    sample.text = item.fields["solution"];
+    EXPECT_EQ(GradeSample(judges.front(), sample, GoldText(data, item)).outcome, "correct") << item.id;
+  }
 }
 
 TEST(JudgesOf, AJudgeOutlivesTheSuite) {

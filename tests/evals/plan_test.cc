@@ -103,6 +103,40 @@ TEST_F(PlanTest, RefusesWhatCannotBeRun) {
   }
 }
 
+TEST_F(PlanTest, GroupsStandForTheirSuites) {
+  const auto names = [&](const std::vector<std::string>& suites) {
+    request.suites = suites;
+    request.settings = {"standard"};
+    std::vector<std::string> planned;
+    for (const TaskData& data : MakePlan(request).suites) planned.push_back(data.suite.name);
+    return planned;
+  };
+  const std::vector<std::string> mini = {"mini_choice", "mini_gsm8k", "mini_state_tracking",
+                                         "mini_state_tracking_steps"};
+  EXPECT_EQ(names({"mini"}), mini);
+  // Named beside its group, a suite is asked once.
+  EXPECT_EQ(names({"mini", "mini_gsm8k"}).size(), mini.size());
+  EXPECT_EQ(names({"mini_gsm8k", "mini"}).front(), "mini_gsm8k");
+  const OwnSuite own;
+  EXPECT_EQ(names({own.Path("own_parts.toml"), "mini"}).size(), mini.size() + 1);
+}
+
+TEST_F(PlanTest, RefusesMetricsThatDoNotFitTheChoices) {
+  const OwnSuite own;
+  own.Write("own_continuation.toml", Replaced(kOwnContinuation, "greedy", "acc"));
+  own.Write("own_choice.toml", Replaced(kOwnChoose, "\"acc\"", "\"greedy\""));
+  for (const auto& [file, says] : {std::pair("own_continuation.toml", "graders: acc: compares continuations"),
+                                   std::pair("own_choice.toml", "graders: greedy: judges items with one")}) {
+    request.suites = {own.Path(file)};
+    try {
+      MakePlan(request);
+      ADD_FAILURE() << file;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr(says));
+    }
+  }
+}
+
 TEST_F(PlanTest, RefusesAnUnknownGrader) {
   const OwnSuite own;
   own.Write("own.toml", Replaced(kOwnGenerate, R"(graders = ["number"])", R"(graders = ["numbr"])"));

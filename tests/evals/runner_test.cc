@@ -14,6 +14,8 @@
 #include "tests/evals/toy_run.h"
 #include "tests/support/small_mount.h"
 #include "tests/support/temp_folder.h"
+#include "tests/tasks/own_suite.h"
+#include "tests/tasks/tiny_tokenizer.h"
 
 namespace fullband {
 namespace {
@@ -248,6 +250,44 @@ TEST_F(RunnerTest, ChoicesAreWhatTheEngineSaysOfEachAlone) {
       request.setting = Setting::Parse(run.setting);
       engine.Submit(request);
       EXPECT_EQ(samples[i].choices[c].logprobs, engine.Next()->logprobs);
+    }
+  }
+}
+
+// Suites of a user's own, by path, of each kind of choice: asked, stored and graded.
+TEST_F(RunnerTest, EveryKindOfChoiceIsAskedAndGraded) {
+  const OwnSuite own;
+  const TempFolder tokenizer_folder;
+  const auto tokenizer = TinyTokenizer(tokenizer_folder.path());
+  run.backend.vocab_size = 258;
+  run.backend.max_positions = 1024;
+  const struct {
+    const char* file;
+    int shots;
+    size_t items, choices, graders;
+  } cases[] = {{"own_choice.toml", 1, 2, 0, 2},
+               {"own_schema.toml", 1, 2, 2, 1},
+               {"own_parts.toml", 2, 4, 4, 1},
+               {"own_continuation.toml", 0, 2, 1, 1}};
+  for (const auto& one : cases) {
+    const Task task = BuildTask(LoadSuite(own.Path(one.file)), {}, *tokenizer, nullptr);
+    const RunResult result = run.Run(task);
+    EXPECT_EQ(result.run.shots, one.shots) << one.file;
+    EXPECT_EQ(result.summary.faults, 0) << one.file;
+    const auto samples = Open()->Samples(result.run.id, true);
+    ASSERT_THAT(samples, SizeIs(one.items)) << one.file;
+    EXPECT_THAT(Open()->Grades(result.run.id), SizeIs(one.items * one.graders)) << one.file;
+    for (size_t i = 0; i < samples.size(); ++i) {
+      const Question& question = task.questions[i];
+      ASSERT_THAT(samples[i].choices, SizeIs(question.choices.size()));
+      if (one.choices > 0) {
+        EXPECT_THAT(samples[i].choices, SizeIs(one.choices)) << one.file;
+      }
+      for (size_t c = 0; c < question.choices.size(); ++c) {
+        EXPECT_EQ(samples[i].choices[c].text, question.choices[c].text);
+        EXPECT_EQ(samples[i].choices[c].gold, static_cast<int>(c) == question.gold_choice);
+        EXPECT_THAT(samples[i].choices[c].logprobs, SizeIs(question.choices[c].continuation.size()));
+      }
     }
   }
 }

@@ -66,10 +66,54 @@ TEST(Readers, GradedLinesBecomeItems) {
   EXPECT_EQ(Read("graded_steps_jsonl", kGradedLine)[0].fields["working"], "W");
 }
 
+TEST(Readers, SchemaLinesBecomeItems) {
+  const auto items = Read("schema_jsonl", kOwnSchemas);
+  ASSERT_EQ(items.size(), 3u);
+  EXPECT_EQ(items[1].fields["choices"][1], "Ann thanked Bea because Bea");
+  EXPECT_EQ(items[1].fields["continuation"], "had helped.");
+  EXPECT_EQ(items[1].fields["gold"], 1);
+}
+
+TEST(Readers, ContinuationLinesBecomeItemsOfOneChoice) {
+  const auto items = Read("continuation_jsonl", kOwnContinuations);
+  ASSERT_EQ(items.size(), 2u);
+  EXPECT_EQ(items[1].fields,
+            nlohmann::json::parse(R"({"context": "Red and", "choices": ["\n\nblue"], "gold": 0})"));
+}
+
+TEST(Readers, MathLinesBecomeItemsUnderTheirOwnIds) {
+  const auto items = Read("math_jsonl", kOwnMaths);
+  ASSERT_EQ(items.size(), 2u);
+  EXPECT_EQ(items[1].id, "test/sums/2.json");
+  EXPECT_EQ(items[1].fields["level"], 2);
+  EXPECT_EQ(items[1].fields["solution"], "It is $\\boxed{3}$.");
+}
+
+TEST(Readers, TablesBecomeItemsThatChooseLetters) {
+  const auto items = Read("mmlu_csv", std::string(kOwnCsvHeader) + kOwnSumsTest);
+  ASSERT_EQ(items.size(), 3u);
+  EXPECT_EQ(items[1].id, "1");
+  EXPECT_EQ(items[1].fields["question"], "2+2, \"now\"?");  // trimmed, as the harness does
+  EXPECT_EQ(items[1].fields["d"], "4");
+  EXPECT_EQ(items[1].fields["choices"], (std::vector<std::string>{"A", "B", "C", "D"}));
+  EXPECT_EQ(items[1].fields["gold"], 3);
+}
+
+TEST(Readers, TablesMayHaveWindowsEndingsAndLineBreaksInQuotes) {
+  const auto items = Read("mmlu_csv", std::string(kOwnCsvHeader) + kOwnColoursDev);
+  ASSERT_EQ(items.size(), 2u);
+  EXPECT_EQ(items[1].fields["question"], "Snow\nat night?");
+  EXPECT_EQ(items[0].fields["gold"], 1);
+}
+
 // Each field that a reader says it has is there, whatever suites do with it.
 TEST(Readers, FillTheFieldsTheyName) {
   const std::map<std::string, std::string> lines = {{"gsm8k_jsonl", kOwnItems},
                                                     {"multiple_choice_jsonl", kOwnChoices},
+                                                    {"schema_jsonl", kOwnSchemas},
+                                                    {"continuation_jsonl", kOwnContinuations},
+                                                    {"mmlu_csv", std::string(kOwnCsvHeader) + kOwnSumsTest},
+                                                    {"math_jsonl", kOwnMaths},
                                                     {"graded_jsonl", kGradedLine},
                                                     {"graded_steps_jsonl", kGradedLine}};
   for (const Reader& reader : Readers()) {
@@ -111,6 +155,9 @@ TEST_P(BrokenData, IsRefusedByLineAndField) {
   EXPECT_EQ(message.find('\n'), std::string::npos) << message;
 }
 
+constexpr char kSchema[] = "schema_jsonl", kOne[] = "continuation_jsonl", kMath[] = "math_jsonl",
+               kTable[] = "mmlu_csv";
+const std::string kHeader = kOwnCsvHeader;
 constexpr char kGsm[] = "gsm8k_jsonl", kMulti[] = "multiple_choice_jsonl", kGraded[] = "graded_jsonl";
 const std::string kGood = "{\"question\": \"a\", \"answer\": \"#### 1\"}\n";
 
@@ -221,6 +268,50 @@ INSTANTIATE_TEST_SUITE_P(
                "graded_steps_jsonl",
                R"({"kind": "a", "difficulty": 1, "question": "q", "answer": "x"})",
                {"working: is missing"}},
+        Broken{"one_option",
+               kSchema,
+               R"({"context_options": ["x"], "continuation": "c", "gold": 0})",
+               {"context_options: has fewer than two"}},
+        Broken{"schema_without_continuation",
+               kSchema,
+               R"({"context_options": ["x", "y"], "gold": 0})",
+               {"continuation: is missing"}},
+        Broken{"schema_gold_too_large",
+               kSchema,
+               R"({"context_options": ["x", "y"], "continuation": "c", "gold": 2})",
+               {"gold: is 2", "0 to 1"}},
+        Broken{"continuation_is_blank",
+               kOne,
+               R"({"context": "x", "continuation": " "})",
+               {"continuation: is empty"}},
+        Broken{"no_context", kOne, R"({"continuation": "y"})", {"context: is missing"}},
+        Broken{
+            "level_too_high",
+            kMath,
+            R"({"problem": "p", "solution": "s", "answer": "a", "subject": "b", "level": 6, "unique_id": "u"})",
+            {"level: is 6"}},
+        Broken{"math_without_id",
+               kMath,
+               R"({"problem": "p", "solution": "s", "answer": "a", "subject": "b", "level": 5})",
+               {"unique_id: is missing"}},
+        Broken{"table_without_header", kTable, "1+1?,1,2,3,4,1\n", {"line 1", "has the columns 1+1?"}},
+        Broken{"table_of_a_header_alone", kTable, kHeader, {"holds no items"}},
+        Broken{"too_few_values", kTable, kHeader + "1+1?,1,2,3,1\n", {"line 2", "has 5 values, not 6"}},
+        Broken{"too_many_values", kTable, kHeader + "1+1?,1,2,3,4,1,\n", {"line 2", "has 7 values"}},
+        Broken{"empty_row", kTable, kHeader + "a,b,c,d,e,1\n\n", {"line 3", "has 1 values"}},
+        Broken{"answer_is_a_letter", kTable, kHeader + "1+1?,1,2,3,4,B\n", {"line 2, answer: is B"}},
+        Broken{"answer_too_large", kTable, kHeader + "1+1?,1,2,3,4,4\n", {"line 2, answer: is 4"}},
+        Broken{"answer_is_empty", kTable, kHeader + "1+1?,1,2,3,4,\n", {"line 2, answer: is empty"}},
+        Broken{"choice_is_blank", kTable, kHeader + "1+1?,1, ,3,4,0\n", {"line 2, choice1: is empty"}},
+        Broken{"question_is_blank", kTable, kHeader + " ,1,2,3,4,0\n", {"line 2, question: is empty"}},
+        Broken{"open_quote", kTable, kHeader + "a,b,c,d,e,1\n\"1+1?,1,2", {"line 3", "never closed"}},
+        Broken{"text_behind_a_quote", kTable, kHeader + "\"a\" b,1,2,3,4,0\n", {"line 2", "behind a closed"}},
+        Broken{"quote_in_a_value", kTable, kHeader + "a\"b\",1,2,3,4,0\n", {"line 2", "quote amid"}},
+        Broken{"line_numbers_count_breaks_in_quotes",
+               kTable,
+               kHeader + "\"a\nb\",1,2,3,4,0\nc,1,2,3,4,9\n",
+               {"line 4, answer: is 9"}},
+        Broken{"table_not_utf8", kTable, kHeader + "a\xff,1,2,3,4,0\n", {"line 2", "not UTF-8"}},
         Broken{"gold_missing", kMulti, R"({"query": "a", "choices": ["x", "y"]})", {"gold: is missing"}}),
     [](const auto& info) { return std::string(info.param.name); });
 

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <set>
 
 #include "common/error.h"
 #include "common/hash.h"
+#include "tasks/groups.h"
 #include "tests/tasks/own_suite.h"
 
 namespace fullband {
@@ -32,8 +34,10 @@ TEST(Suites, BundledOnesLoadUnderTheirFileNames) {
     const Suite suite = LoadSuite(name);
     EXPECT_EQ(suite.name, name);
     EXPECT_EQ(suite.file.stem(), name);
-    EXPECT_EQ(suite.data.sha256.size(), 64u) << name;
-    EXPECT_FALSE(suite.data.origin.empty()) << name;
+    for (const DataFile& file : DataFiles(suite)) {
+      EXPECT_EQ(file.sha256.size(), 64u) << name << " " << file.path;
+      EXPECT_FALSE(file.origin.empty()) << name << " " << file.path;
+    }
     EXPECT_FALSE(suite.graders.empty()) << name;
   }
 }
@@ -68,6 +72,33 @@ TEST(Suites, ReadsAnswerAndReport) {
   own.Write("own_graded.toml", Replaced(kOwnGraded, "pattern = 'is (\\w+)'\nignore_case = true\n", ""));
   EXPECT_EQ(own.Load("own_graded.toml").answer->pattern, "");
   EXPECT_FALSE(own.Load("own_graded.toml").answer->ignore_case);
+}
+
+TEST(Suites, ReadsPartsAndFirstShots) {
+  const OwnSuite own;
+  const Suite suite = own.Load("own_parts.toml");
+  ASSERT_EQ(suite.parts.size(), 2u);  // by name
+  EXPECT_EQ(suite.parts[0].name, "colours");
+  EXPECT_EQ(suite.parts[1].data.path, "tiny_sums_test.csv");
+  EXPECT_EQ(suite.parts[1].shot_data.path, "tiny_sums_dev.csv");
+  EXPECT_EQ(suite.parts[1].fields.at("subject"), "tiny sums");
+  EXPECT_TRUE(suite.first_shots);
+  EXPECT_EQ(suite.completion.preamble, "About {subject}.\n\n");
+  EXPECT_EQ(suite.report_by, (std::vector<std::string>{"category", "subject"}));
+  std::vector<std::string> files;
+  for (const DataFile& file : DataFiles(suite)) files.push_back(file.path);
+  EXPECT_THAT(files, ::testing::ElementsAre("colours_test.csv", "colours_dev.csv", "tiny_sums_test.csv",
+                                            "tiny_sums_dev.csv"));
+  EXPECT_FALSE(own.Load().first_shots);
+  EXPECT_EQ(DataFiles(own.Load()).size(), 2u);
+  EXPECT_EQ(DataFiles(own.Load("own_choice.toml")).size(), 1u);
+}
+
+TEST(Suites, SayWhatDiffersBetweenChoices) {
+  const OwnSuite own;
+  EXPECT_EQ(own.Load("own_choice.toml").choices, Choices::kContinuations);
+  EXPECT_EQ(own.Load("own_schema.toml").choices, Choices::kContexts);
+  EXPECT_EQ(own.Load("own_continuation.toml").choices, Choices::kOne);
 }
 
 TEST(Suites, WhatReportsGoByIsNoPartOfTheDefinitionAndWhatGradersGoByIs) {
@@ -115,6 +146,50 @@ TEST(Suites, UnknownNamesGetNearOnes) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kUsage);
   }
+}
+
+TEST(Suites, EveryOneIsInAGroupAndAllIsAllOfThem) {
+  std::set<std::string> grouped;
+  for (const SuiteGroup& group : SuiteGroups()) {
+    if (group.name == "all") {
+      EXPECT_EQ(group.suites, SuiteNames());
+      continue;
+    }
+    EXPECT_EQ(std::set<std::string>(group.suites.begin(), group.suites.end()).size(), group.suites.size());
+    grouped.insert(group.suites.begin(), group.suites.end());
+  }
+  for (const std::string& name : SuiteNames()) EXPECT_TRUE(grouped.count(name)) << name;
+}
+
+TEST(Suites, AGroupIsNoSuite) {
+  EXPECT_THAT(MessageOf("mini"), AllOf(HasSubstr("is a group of suites"), HasSubstr("mini_choice")));
+  EXPECT_THAT(MessageOf("five_shots"), HasSubstr("did you mean five_shot"));
+}
+
+// Groups come out of a folder of their own, so that the shipped file stays as it is.
+TEST(Suites, GroupsOfWhatIsNoSuiteAreRefused) {
+  const OwnSuite own;
+  std::filesystem::create_directory(own.Path("tasks"));
+  std::filesystem::copy_file(own.Path("own.toml"), own.Path("tasks") + "/own.toml");
+  const auto says = [&](const std::string& text) -> std::string {
+    own.Write("tasks/groups.toml", text);
+    setenv("FULLBAND_HOME", own.Path("").c_str(), 1);
+    std::string message;
+    try {
+      for (const SuiteGroup& group : SuiteGroups()) message += group.name + " ";
+    } catch (const Error& error) {
+      message = error.what();
+    }
+    unsetenv("FULLBAND_HOME");
+    return message;
+  };
+  EXPECT_EQ(says("mine = [\"own\"]\n"), "mine all ");
+  EXPECT_THAT(says("mine = [\"own\", \"owm\"]\n"),
+              HasSubstr("groups.toml, line 1, mine: owm is not a suite (did you mean own?)"));
+  EXPECT_THAT(says("own = [\"own\"]\n"), HasSubstr("own: is a name that is taken"));
+  EXPECT_THAT(says("all = [\"own\"]\n"), HasSubstr("all: is a name that is taken"));
+  EXPECT_THAT(says("mine = []\n"), HasSubstr("mine: names no suite"));
+  EXPECT_THAT(says("mine = \"own\"\n"), HasSubstr("mine: is of type string"));
 }
 
 TEST(Suites, FormatsAreTwo) {
@@ -311,6 +386,89 @@ INSTANTIATE_TEST_SUITE_P(
                " {choice}",
                " {query}",
                {"completion.answer: has no hole {choice}"}},
+        Broken{"schema_without_choice",
+               kOwnSchema,
+               "question = \"{choice}\"\nanswer = \" {c",
+               "question = \"{continuation}\"\nanswer = \" {c",
+               {"completion.question: has no hole {choice}"}},
+        Broken{"schema_with_choice_in_its_answer",
+               kOwnSchema,
+               " {continuation}",
+               " {choice}",
+               {"completion.answer", "hole {choice} that"}},
+        Broken{"parts_without_a_hole",
+               kOwnParts,
+               "\"{part}_test.csv\"",
+               "\"test.csv\"",
+               {"data.path: must have the hole {part}"}},
+        Broken{"parts_with_another_hole",
+               kOwnParts,
+               "\"{part}_dev.csv\"",
+               "\"{part}/{subject}.csv\"",
+               {"shots.path"}},
+        Broken{"parts_and_one_hash",
+               kOwnParts,
+               "\"{part}_test.csv\"",
+               "\"{part}_test.csv\"\nsha256 = \"" + std::string(64, 'a') + "\"",
+               {"data.sha256", "[parts]"}},
+        Broken{"part_with_a_short_hash",
+               kOwnParts,
+               "category = \"things\"",
+               "category = \"things\"\nshots_sha256 = \"ab\"",
+               {"parts.colours.shots_sha256: is not 64"}},
+        Broken{"part_without_a_field",
+               kOwnParts,
+               "category = \"things\"\n",
+               "",
+               {"parts.colours.category: is missing"}},
+        Broken{"part_with_an_unknown_key",
+               kOwnParts,
+               "category = \"things\"",
+               "category = \"things\"\nsubjects = \"c\"",
+               {"parts.colours.subjects: is not a key", "did you mean subject"}},
+        Broken{"part_with_a_bad_name", kOwnParts, "[parts.colours]", "[parts.\"a/b\"]", {"parts.a/b"}},
+        Broken{"no_parts",
+               kOwnChoose,
+               "multiple_choice_jsonl",
+               "mmlu_csv",
+               {"parts: is missing", "mmlu_csv are read in parts"}},
+        Broken{"preamble_with_an_items_field",
+               kOwnParts,
+               "About {subject}.\\n",
+               "About {question}.\\n",
+               {"completion.preamble", "{question}"}},
+        Broken{
+            "preamble_with_a_brace", kOwnParts, "About {subject}.\\n", "About {.", {"completion.preamble"}},
+        Broken{"first_shots_without_a_file",
+               kOwnChoose,
+               "default = 1",
+               "default = 1\nfirst = true",
+               {"shots.first: needs a file"}},
+        Broken{"derived_from_nothing",
+               kOwnChoose,
+               "[chat]",
+               "[fields.short]\nfrom = \"qery\"\npattern = 'a'\n[chat]",
+               {"fields.short.from: qery is not", "did you mean query"}},
+        Broken{"derived_in_place_of_a_field",
+               kOwnChoose,
+               "[chat]",
+               "[fields.query]\nfrom = \"query\"\npattern = 'a'\n[chat]",
+               {"fields.query: is a field"}},
+        Broken{"derived_without_pattern",
+               kOwnChoose,
+               "[chat]",
+               "[fields.short]\nfrom = \"query\"\n[chat]",
+               {"fields.short.pattern: is missing"}},
+        Broken{"derived_by_no_expression",
+               kOwnChoose,
+               "[chat]",
+               "[fields.short]\nfrom = \"query\"\npattern = '('\n[chat]",
+               {"fields.short.pattern: is not a regular expression"}},
+        Broken{"derived_with_an_unknown_key",
+               kOwnChoose,
+               "[chat]",
+               "[fields.short]\nfrom = \"query\"\npattern = 'a'\npatern = 'b'\n[chat]",
+               {"fields.short.patern: is not a key"}},
         Broken{"choose_with_stop",
                kOwnChoose,
                "separator",

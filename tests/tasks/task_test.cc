@@ -87,6 +87,40 @@ TEST_F(Tokens, ChoicesAreScoredBehindTheirContext) {
   EXPECT_EQ(question.choices[2].bytes, 7);
 }
 
+TEST_F(Tokens, SchemasScoreOneContinuationAfterEachContext) {
+  TaskOptions options;
+  options.shots = 0;
+  const Question question = Build("own_schema.toml", options).questions[1];
+  ASSERT_EQ(question.choices.size(), 2u);
+  EXPECT_EQ(question.gold_choice, 1);
+  EXPECT_EQ(question.prompt_text, "Ann thanked Bea because Ann");
+  for (const Choice& choice : question.choices) {
+    EXPECT_EQ(Text(choice.context), "<s>" + choice.text);
+    EXPECT_EQ(Text(choice.continuation), " had helped.");
+    EXPECT_EQ(choice.characters, 11);  // of the continuation, without the space before it
+  }
+  EXPECT_EQ(question.choices[1].text, "Ann thanked Bea because Bea");
+}
+
+TEST_F(Tokens, OneContinuationIsOneChoice) {
+  const Question question = Build("own_continuation.toml", {}).questions[0];
+  ASSERT_EQ(question.choices.size(), 1u);
+  EXPECT_EQ(question.gold_choice, 0);
+  EXPECT_EQ(question.gold, "three");
+  EXPECT_EQ(Text(question.choices[0].context), "<s>One, two,");
+  EXPECT_EQ(Text(question.choices[0].continuation), " three");
+}
+
+TEST_F(Tokens, PartsCountTheShotsOfOnePrompt) {
+  const Task task = Build("own_parts.toml", {});
+  EXPECT_EQ(task.shots, 2);
+  EXPECT_THAT(task.shot_ids, ElementsAre("colours/0", "colours/1", "tiny_sums/0", "tiny_sums/2"));
+  EXPECT_EQ(task.items_total, 4u);
+  const std::string before = task.data_sha256;
+  own_.Write("colours_test.csv", std::string(kOwnCsvHeader) + "Sea?,red,green,blue,grey,2\n");
+  EXPECT_NE(Build("own_parts.toml", {}).data_sha256, before);
+}
+
 constexpr char kLookAlike[] =
     "{\"question\": \"Is <|end|> or <s> text?\", \"answer\": \"<|end|>\\n#### 1\"}\n";
 
@@ -196,6 +230,33 @@ TEST_F(TooLong, ChoicesNeedRoomForTheLongest) {
   EXPECT_TRUE(dropped.fault.empty());
   EXPECT_EQ(dropped.choices.size(), whole.choices.size());
   EXPECT_THAT(ask(5).fault, HasSubstr("too long"));
+}
+
+TEST_F(TooLong, SchemasAndPartsLoseWholeShotsToo) {
+  TaskOptions options;
+  const auto ask = [&](const char* name, int max_context) {
+    options.max_context = max_context;
+    const std::vector<Question> questions = Build(name, options).questions;
+    return questions.back();
+  };
+  const auto longest = [](const Question& question) {
+    size_t most = 0;
+    for (const Choice& choice : question.choices)
+      most = std::max(most, choice.context.size() + choice.continuation.size());
+    return static_cast<int>(most);
+  };
+  for (const char* name : {"own_schema.toml", "own_parts.toml"}) {
+    const Question whole = ask(name, 0);
+    const int size = longest(whole);
+    EXPECT_EQ(ask(name, size).shots_dropped, 0) << name;
+    const Question dropped = ask(name, size - 1);
+    EXPECT_EQ(dropped.shots_dropped, 1) << name;
+    EXPECT_TRUE(dropped.fault.empty()) << name;
+    EXPECT_LT(longest(dropped), size) << name;
+    EXPECT_THAT(ask(name, 9).fault, HasSubstr("too long")) << name;
+  }
+  EXPECT_THAT(ask("own_parts.toml", longest(ask("own_parts.toml", 0)) - 1).prompt_text,
+              ::testing::StartsWith("About tiny sums.\n\n1+2?"));
 }
 
 TEST_F(Tokens, ALimitTakesTheFirstItemsUnchanged) {
