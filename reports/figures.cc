@@ -1,6 +1,7 @@
 #include "reports/figures.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace fullband {
@@ -74,6 +75,20 @@ std::optional<double> AccuracyOfFinished(const RunResults& results) {
   return Mean(scores);
 }
 
+Perplexity PerplexityOf(const RunResults& results) {
+  Perplexity perplexity;
+  double sum = 0;
+  for (const ItemResult& item : results.items) {
+    for (const SampleResult& sample : item.samples) {
+      if (sample.fault || !sample.only_logprob) continue;
+      ++perplexity.items;
+      sum += *sample.only_logprob;
+    }
+  }
+  if (perplexity.items > 0) perplexity.value = std::exp(-sum / static_cast<double>(perplexity.items));
+  return perplexity;
+}
+
 }  // namespace
 
 std::optional<double> ItemScore(const ItemResult& item, const std::string& grader) {
@@ -102,6 +117,7 @@ RunFigures Figures(const RunResults& results) {
   for (const std::string& grader : graders) figures.graders.push_back(AccuracyBy(results, grader));
   figures.accuracy_of_finished = AccuracyOfFinished(results);
   figures.lengths = Lengths(results);
+  figures.perplexity = PerplexityOf(results);
   return figures;
 }
 

@@ -34,6 +34,12 @@ struct TraceLengths {
   std::optional<double> cut;           // mean of the truncated
 };
 
+// Where items have one continuation each: exp of minus the mean of its log-probability, faults left out.
+struct Perplexity {
+  int64_t items = 0;
+  std::optional<double> value;
+};
+
 struct RunFigures {
   int64_t items_done = 0;  // with as many samples as any item of the run has
   int64_t items_open = 0;  // asked for and not done
@@ -41,6 +47,7 @@ struct RunFigures {
   std::vector<Accuracy> graders;               // all, the headline first, then by name
   std::optional<double> accuracy_of_finished;  // headline, over samples that were not truncated
   TraceLengths lengths;
+  Perplexity perplexity;
 };
 
 RunFigures Figures(const RunResults& results);

@@ -188,6 +188,19 @@ std::string BreakdownSection(std::span<const RunResults> runs) {
   return section + Bullets(notes);
 }
 
+// Nothing where items have several choices.
+std::string PerplexityTable(const std::vector<Row>& rows) {
+  Table table(RunColumns({{"items"}, {"perplexity"}}));
+  for (const auto& [results, figures] : rows) {
+    const Perplexity& perplexity = figures.perplexity;
+    if (perplexity.value)
+      table.Add(RunCells(*results, {Count(perplexity.items), Fixed(perplexity.value, 3)}));
+  }
+  if (table.empty()) return "";
+  return "### Perplexity\n\nexp(−mean log-probability of the continuation), all its tokens together.\n\n" +
+         table.Render();
+}
+
 std::string LengthTable(const std::vector<Row>& rows) {
   Table table(RunColumns({{"mean"},
                           {"median"},
@@ -364,8 +377,8 @@ std::string SuiteSection(std::span<const RunResults> runs) {
   }
   return fmt::format("## {}\n\n### Accuracy\n\nBy {}; correct / (asked − faults), Wilson 95 % interval.\n\n",
                      runs.front().run.suite, Joined({headlines.begin(), headlines.end()}, " or ")) +
-         AccuracyTable(rows) + Bullets(notes) + GraderTable(rows) + BreakdownSection(runs) +
-         LengthTable(rows) + CostTable(rows) + PairSection(CompareSettings(runs));
+         AccuracyTable(rows) + Bullets(notes) + GraderTable(rows) + PerplexityTable(rows) +
+         BreakdownSection(runs) + LengthTable(rows) + CostTable(rows) + PairSection(CompareSettings(runs));
 }
 
 std::string Head(Store& store, const std::vector<RunResults>& runs) {

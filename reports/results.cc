@@ -32,6 +32,7 @@ SampleResult ReadSample(const SampleRecord& record) {
   sample.truncated = record.stop_reason == "length" || record.stop_reason == "context";
   sample.trace_tokens = record.trace_tokens;
   sample.tokens_sha256 = TokensSha256(record.tokens);
+  if (record.choices.size() == 1) sample.only_logprob = record.choices[0].logprob;
   return sample;
 }
 

@@ -33,6 +33,7 @@ struct SampleResult {
   int64_t trace_tokens = 0;
   std::string tokens_sha256;                  // equal for equal traces
   std::map<std::string, GradeResult> grades;  // by grader
+  std::optional<double> only_logprob = {};    // of the one continuation, where the item has no other choice
 
   // Of a grader; kFault whatever the graders say where the sample is one.
   Result Of(const std::string& grader) const;

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "common/error.h"
+#include "reports/results.h"
 #include "tests/reports/synthetic_store.h"
 #include "tests/support/temp_folder.h"
 
@@ -113,6 +114,21 @@ TEST_F(ReportTest, ChoicesHaveNoTraces) {
   for (const char* absent : {"Trace length", "found 1", "truncated traces", "tokens of"}) {
     EXPECT_THAT(report, testing::Not(HasSubstr(absent)));
   }
+}
+
+// Sums by hand: the mean of -1, -2 and -6 is -3.
+TEST_F(ReportTest, OneContinuationHasAPerplexity) {
+  SyntheticRun run{"standard"};
+  run.choose = true;
+  run.samples = {{"0", "correct", 0, "", "", "{}", -1.0},
+                 {"1", "incorrect", 0, "", "", "{}", -2.0},
+                 {"2", "incorrect", 0, "", "", "{}", -6.0},
+                 {"3", "fault"}};
+  AddSyntheticRun(*store, run);
+  const std::string report = RenderReport(*store);
+  EXPECT_THAT(report, HasSubstr("### Perplexity"));
+  EXPECT_THAT(report, HasSubstr(" 20.086 |"));
+  EXPECT_EQ(ReadResults(*store)[0].items[3].samples[0].only_logprob, std::nullopt);
 }
 
 TEST_F(ReportTest, WarnsOfTruncatedTraces) {

@@ -63,6 +63,15 @@ SampleRecord MakeSample(const SyntheticSample& sample, int64_t item_id) {
   record.saved_forwards = 40;
   record.finished = "2026-01-31T12:00:01.000Z";
   if (!record.fault.empty()) return record;
+  if (sample.logprob) {
+    ChoiceRecord choice;
+    choice.text = " word";
+    choice.tokens = choice.characters = choice.bytes = 1;
+    choice.logprob = *sample.logprob;
+    choice.logprobs = {static_cast<float>(*sample.logprob)};
+    choice.gold = true;
+    record.choices = {choice};
+  }
   // An end token stands behind the trace.
   record.generated_tokens = sample.length + (sample.stop_reason == "end" ? 1 : 0);
   record.trace_tokens = sample.length;

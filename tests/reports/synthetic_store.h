@@ -1,6 +1,7 @@
 // Stores with known figures.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct SyntheticSample {
   std::string stop_reason = {};
   std::string strict = {};  // of lmeval_strict (acc_norm where choices are asked), where there is one
   std::string groups = "{}";
+  std::optional<double> logprob = {};  // of its one continuation, where choices are asked
 };
 
 struct SyntheticRun {
