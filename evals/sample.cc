@@ -66,8 +66,8 @@ SampleRecord ChosenSample(const Question& question, const std::vector<Answer>& a
     const bool gold = static_cast<int>(i) == question.gold_choice;
     sample.choices.push_back(RecordOf(question.choices[i], answer, gold));
     std::string fault = answer.fault;
-    if (fault.empty() && std::isnan(sample.choices.back().logprob))
-      fault = "the log-probability is not a number";
+    if (fault.empty() && !std::isfinite(sample.choices.back().logprob))
+      fault = "the log-probability is not a finite number";
     if (!fault.empty() && sample.fault.empty()) sample.fault = fmt::format("choice {}: {}", i, fault);
   }
   if (!sample.fault.empty()) sample.choices.clear();
