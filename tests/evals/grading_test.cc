@@ -41,17 +41,18 @@ std::vector<std::pair<std::string, std::string>> Boxes() {
   };
 }
 
-TEST(JudgesOf, Math500ReadsTheLastClosedBox) {
+TEST(JudgesOf, ExactReadsTheLastClosedBoxOfMath500) {
   const std::vector<Judge> judges = JudgesOf(LoadSuite("math500"));
+  const Judge& exact = judges.back();
   for (const auto& [text, answer] : Boxes()) {
     SampleRecord sample;
     sample.text = text;
-    EXPECT_EQ(GradeSample(judges.front(), sample, answer).extracted, answer) << text;
-    EXPECT_EQ(GradeSample(judges.front(), sample, answer).outcome, "correct") << text;
+    EXPECT_EQ(GradeSample(exact, sample, answer).extracted, answer) << text;
+    EXPECT_EQ(GradeSample(exact, sample, answer).outcome, "correct") << text;
   }
   SampleRecord sample;
   sample.text = "It is 7.";
-  EXPECT_EQ(GradeSample(judges.front(), sample, "7").outcome, "no_answer");
+  EXPECT_EQ(GradeSample(exact, sample, "7").outcome, "no_answer");
 }
 
 TEST(JudgesOf, Math500GradesItsSolutionsRight) {
