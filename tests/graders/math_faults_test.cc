@@ -59,7 +59,8 @@ TEST(MathFaults, Pairs) {
 }
 
 TEST(MathFaults, AnAnswerEqualsItself) {
-  for (const std::string sample : Faults().at("M02").at("input").at("samples")) {
+  const auto faults = Faults();
+  for (const std::string sample : faults.at("M02").at("input").at("samples")) {
     EXPECT_TRUE(Native(sample, sample)) << sample;
     EXPECT_EQ(GradeMath({"\\boxed{" + sample + "}", sample}).outcome, Outcome::kCorrect) << sample;
   }
