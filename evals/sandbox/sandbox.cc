@@ -54,7 +54,7 @@ void Append(std::string_view bytes, Output* output) {
 // What a program that is running has told, and what is seen of it from outside.
 class Observer {
  public:
-  Observer(const Program& program, const Limits& limits, const std::string& secret, RunResult* result)
+  Observer(const Program& program, const Limits& limits, const std::string& secret, ProgramResult* result)
       : limits_(limits),
         proof_(Sha256Hex(secret + fmt::format(" {}", program.tests.size()))),
         started_(Clock::now()),
@@ -82,7 +82,7 @@ class Observer {
   const Limits& limits_;
   const std::string proof_;
   const Clock::time_point started_;
-  RunResult& result_;
+  ProgramResult& result_;
   std::string line_;
   size_t lines_ = 0;
   bool ready_ = false, decided_ = false;
@@ -230,8 +230,8 @@ struct Sandbox::Impl {
   SandboxOptions options;
   std::string filter;
 
-  RunResult Run(const Program& program, const Limits& limits) const {
-    RunResult result;
+  ProgramResult Run(const Program& program, const Limits& limits) const {
+    ProgramResult result;
     result.tests = static_cast<int>(program.tests.size());
     result.is_protected = !options.unprotected;
     result.suspicious = MarkersOf(program.source);
@@ -257,10 +257,10 @@ Sandbox::Sandbox(SandboxOptions options) : impl_(std::make_unique<Impl>()) {
     if (impl_->options.bubblewrap.empty()) impl_->options.bubblewrap = FindBubblewrap();
     impl_->filter = SyscallFilter();
   }
-  const RunResult trial =
+  const ProgramResult trial =
       impl_->options.unprotected || !impl_->options.bubblewrap.empty()
           ? impl_->Run({.source = "", .setup = "", .tests = {"pass"}, .entry_point = "", .helpers = ""}, {})
-          : RunResult{};
+          : ProgramResult{};
   if (trial.detail == Detail::kPassed) return;
   const std::vector<Obstacle> obstacles = ObstaclesOf(impl_->options, trial.message);
   throw Error("sandbox", "programs cannot be run protected here: " + obstacles.front().why,
@@ -269,15 +269,15 @@ Sandbox::Sandbox(SandboxOptions options) : impl_(std::make_unique<Impl>()) {
 
 Sandbox::~Sandbox() = default;
 
-RunResult Sandbox::Run(const Program& program, const Limits& limits) const {
+ProgramResult Sandbox::Run(const Program& program, const Limits& limits) const {
   return impl_->Run(program, limits);
 }
 
-std::vector<RunResult> Sandbox::RunAll(const std::vector<Program>& programs, const Limits& limits,
-                                       unsigned workers,
-                                       const std::function<void(size_t, const RunResult&)>& done) const {
+std::vector<ProgramResult> Sandbox::RunAll(
+    const std::vector<Program>& programs, const Limits& limits, unsigned workers,
+    const std::function<void(size_t, const ProgramResult&)>& done) const {
   if (workers == 0) workers = std::max(1u, std::thread::hardware_concurrency());
-  std::vector<RunResult> results(programs.size());
+  std::vector<ProgramResult> results(programs.size());
   std::atomic<size_t> next{0};
   std::mutex one_at_a_time;
   std::exception_ptr failed;

@@ -45,7 +45,7 @@ struct Output {
   int64_t size = 0;  // of all that was written
 };
 
-struct RunResult {
+struct ProgramResult {
   Detail detail = Detail::kSandboxFailed;
   int signal = 0;       // with Detail::kSignal
   std::string message;  // what went wrong, for people; the exception's text is the program's own
@@ -79,13 +79,13 @@ class Sandbox {
 
   // Waits for the program's end; nothing of it is left then. Does not throw for anything that the program
   // does.
-  RunResult Run(const Program& program, const Limits& limits = {}) const;
+  ProgramResult Run(const Program& program, const Limits& limits = {}) const;
 
   // Runs all with `workers` at a time (0: as many as there are processors). `done`, where given, is called
   // with the index as each ends, never twice at once.
-  std::vector<RunResult> RunAll(const std::vector<Program>& programs, const Limits& limits = {},
-                                unsigned workers = 0,
-                                const std::function<void(size_t, const RunResult&)>& done = nullptr) const;
+  std::vector<ProgramResult> RunAll(
+      const std::vector<Program>& programs, const Limits& limits = {}, unsigned workers = 0,
+      const std::function<void(size_t, const ProgramResult&)>& done = nullptr) const;
 
  private:
   struct Impl;

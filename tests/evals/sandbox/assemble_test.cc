@@ -63,14 +63,14 @@ TEST_F(Assembled, CompletionsOfEveryShapePass) {
        "def check(c):\n    assert c(1) == 1\n"},
   };
   for (const auto& each : cases) {
-    const RunResult result = Run(HumanEvalProgram(each.prompt, each.completion, each.test, "f"));
+    const ProgramResult result = Run(HumanEvalProgram(each.prompt, each.completion, each.test, "f"));
     EXPECT_EQ(result.detail_text(), "passed") << each.completion << result.message;
     EXPECT_TRUE(result.suspicious.empty());
   }
 }
 
 TEST_F(Assembled, HelpersOfThePromptCannotBeRedefinedForTheTests) {
-  const RunResult result =
+  const ProgramResult result =
       Run(HumanEvalProgram("def poly(x):\n    return x - 5\n\ndef f():\n    \"\"\"A root.\"\"\"\n",
                            "    return 1\ndef poly(x):\n    return 0\n",
                            "def check(c):\n    assert abs(poly(c())) < 1e-6\n", "f"));
@@ -80,10 +80,10 @@ TEST_F(Assembled, HelpersOfThePromptCannotBeRedefinedForTheTests) {
 TEST_F(Assembled, EveryTestOfTheRecordRuns) {
   const std::vector<std::string> tests = {"assert add(2,3)==5", "assert add(-1,1)==0",
                                           "assert add(10,5)==15"};
-  const RunResult constant = Run(MbppProgram("def add(a,b):\n    return 5\n", "", tests));
+  const ProgramResult constant = Run(MbppProgram("def add(a,b):\n    return 5\n", "", tests));
   EXPECT_EQ(constant.detail_text(), "assertion");
   EXPECT_EQ(constant.tests_run, 1);
-  const RunResult right = Run(MbppProgram("def add(a,b):\n    return a + b\n", "", tests));
+  const ProgramResult right = Run(MbppProgram("def add(a,b):\n    return a + b\n", "", tests));
   EXPECT_EQ(right.detail_text(), "passed");
   EXPECT_EQ(right.tests_run, 3);
 }

@@ -40,7 +40,7 @@ TEST_F(SandboxBehaviour, PassesFailsAndErrs) {
       {"x = 1", "import no_such_module", "bad_tests", Outcome::kFault},
   };
   for (const auto& each : cases) {
-    const RunResult result = Run(Simple(each.source, {each.test}));
+    const ProgramResult result = Run(Simple(each.source, {each.test}));
     EXPECT_EQ(result.detail_text(), each.detail) << each.source << result.message;
     EXPECT_EQ(result.outcome(), each.outcome) << each.source;
     EXPECT_TRUE(result.suspicious.empty()) << each.source;
@@ -57,7 +57,7 @@ TEST_F(SandboxBehaviour, RunsAllTestsInOrderAfterTheSetUp) {
   Program program = Simple("class Node:\n    def __init__(self, v): self.v = v\n",
                            {"assert root.v == 5", "n = Node(1)", "assert n.v == 1", "assert n.v == 2"});
   program.setup = "root = Node(5)";  // needs the program's class
-  const RunResult result = Run(program);
+  const ProgramResult result = Run(program);
   EXPECT_EQ(result.detail, Detail::kAssertion);
   EXPECT_EQ(result.tests_run, 3);
   EXPECT_EQ(result.tests, 4);
@@ -69,7 +69,7 @@ TEST_F(SandboxBehaviour, OwnClassesCompareAsTheySay) {
       "    def __eq__(self, o): return self.v == o.v\n    def __lt__(self, o): return self.v < o.v\n"
       "from collections import namedtuple, Counter\nfrom fractions import Fraction\nQ = namedtuple('Q', 'a "
       "b')\n";
-  const RunResult result =
+  const ProgramResult result =
       Run(Simple(source, {"assert P(1) == P(1)", "assert not (P(1) == P(2))", "assert P(1) < P(2)",
                           "assert [P(1)] == [P(1)]", "assert Q(1, 2) == (1, 2)", "assert 1 < 2 < 3",
                           "assert Counter('aa') == {'a': 2}", "assert Fraction(1, 2) + Fraction(1, 2) == 1",
@@ -84,7 +84,7 @@ TEST_F(SandboxBehaviour, TestedFunctionMayHaveABuiltInsName) {
 }
 
 TEST_F(SandboxBehaviour, KeepsBothEndsOfTheOutput) {
-  const RunResult result =
+  const ProgramResult result =
       Run(Simple("import sys\nsys.stdout.write('first' + 'x' * 500000 + 'last')\n"
                  "sys.stderr.write('\\x00err')\n",
                  {"pass"}));
@@ -109,7 +109,7 @@ TEST_F(SandboxBehaviour, ManyAtOnceKeepTheirResults) {
     programs.push_back(Simple("def f():\n    return " + std::to_string(i % 3) + "\n", {"assert f() != 1"}));
   std::atomic<int> told{0};
   const auto results =
-      TheSandbox().sandbox->RunAll(programs, {}, 8, [&](size_t, const RunResult&) { ++told; });
+      TheSandbox().sandbox->RunAll(programs, {}, 8, [&](size_t, const ProgramResult&) { ++told; });
   for (size_t i = 0; i < results.size(); ++i)
     EXPECT_EQ(results[i].detail, i % 3 == 1 ? Detail::kAssertion : Detail::kPassed)
         << i << results[i].message;
@@ -161,10 +161,10 @@ TEST(Sandbox, RunsUnprotectedWhenAsked) {
   SandboxOptions options;
   options.unprotected = true;
   const Sandbox sandbox(options);
-  const RunResult right = sandbox.Run(Simple("def f():\n    return 1\n", {"assert f() == 1"}));
+  const ProgramResult right = sandbox.Run(Simple("def f():\n    return 1\n", {"assert f() == 1"}));
   EXPECT_EQ(right.detail_text(), "passed") << right.message;
   EXPECT_FALSE(right.is_protected);
-  const RunResult left = sandbox.Run(Simple("import os\nos._exit(0)\n", {"pass"}));
+  const ProgramResult left = sandbox.Run(Simple("import os\nos._exit(0)\n", {"pass"}));
   EXPECT_EQ(left.detail_text(), "exited_early") << left.message;
 }
 

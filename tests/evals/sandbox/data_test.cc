@@ -35,9 +35,9 @@ class Solutions : public SandboxTest {
     limits.cpu_seconds = 30;
     int passed = 0;
     double wall = 0;
-    const std::vector<RunResult> results = TheSandbox().sandbox->RunAll(programs, limits);
+    const std::vector<ProgramResult> results = TheSandbox().sandbox->RunAll(programs, limits);
     for (size_t i = 0; i < results.size(); ++i) {
-      const RunResult& result = results[i];
+      const ProgramResult& result = results[i];
       EXPECT_EQ(result.detail_text(), "passed") << ids[i] << ": " << result.message;
       EXPECT_EQ(result.tests_run, result.tests) << ids[i];
       EXPECT_TRUE(result.suspicious.empty()) << ids[i] << ": " << result.suspicious.front();

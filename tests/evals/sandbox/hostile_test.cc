@@ -59,8 +59,8 @@ TEST_P(Hostile, IsContained) {
   limits.cpu_seconds = 1;
   limits.memory = 512 << 20;
   const int64_t before = PeakMemory();
-  const std::vector<RunResult> results = TheSandbox().sandbox->RunAll(programs, limits, 2);
-  const RunResult& result = results[0];
+  const std::vector<ProgramResult> results = TheSandbox().sandbox->RunAll(programs, limits, 2);
+  const ProgramResult& result = results[0];
   EXPECT_TRUE(Contains(hostile.details, result.detail_text()))
       << result.detail_text() << ": " << result.message << "\n"
       << result.errors.head;

@@ -35,7 +35,7 @@ class SandboxTest : public testing::Test {
   void SetUp() override {
     if (!TheSandbox().sandbox) GTEST_SKIP() << TheSandbox().why;
   }
-  static RunResult Run(const Program& program, const Limits& limits = {}) {
+  static ProgramResult Run(const Program& program, const Limits& limits = {}) {
     return TheSandbox().sandbox->Run(program, limits);
   }
 };
