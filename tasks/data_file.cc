@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "common/paths.h"
+#include "tasks/gzip.h"
 #include "tasks/suite_file.h"
 
 namespace fullband {
@@ -87,6 +88,7 @@ DataBytes ReadData(const Suite& suite, const DataFile& file, const std::filesyst
                 fmt::format("has SHA-256 {}, but suite {} is about {}", data.sha256, suite.name, file.sha256),
                 origin + "; for other data, write a suite file of your own");
   }
+  if (IsGzip(data.bytes)) data.bytes = Gunzip(data.bytes, path->string());
   return data;
 }
 

@@ -12,8 +12,8 @@ namespace fullband {
 
 struct DataBytes {
   std::filesystem::path path;
-  std::string bytes;
-  std::string sha256;
+  std::string bytes;   // decompressed, where the file is gzip's
+  std::string sha256;  // of the file as it is
 };
 
 // The folders a suite's data are looked for in, in order: the one its TOML file is in, then
@@ -25,7 +25,7 @@ std::optional<std::filesystem::path> FindData(const Suite& suite, const DataFile
                                               const std::filesystem::path& data_folder);
 
 // Throws Error where the file is missing (saying where it comes from and where it was looked for), cannot be
-// read, or is not the one whose SHA-256 the suite states.
+// read, is not the one whose SHA-256 the suite states, or is gzip's and not whole.
 DataBytes ReadData(const Suite& suite, const DataFile& file, const std::filesystem::path& data_folder);
 
 }  // namespace fullband

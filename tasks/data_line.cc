@@ -59,9 +59,14 @@ const nlohmann::json& DataLine::Field(const std::string& field) const {
 }
 
 std::string DataLine::Text(const std::string& field) const {
+  AnyText(field);
+  return CheckText(field, Field(field));
+}
+
+std::string DataLine::AnyText(const std::string& field) const {
   const nlohmann::json& value = Field(field);
   if (!value.is_string()) Fail(field, fmt::format("is of type {}, not a string", value.type_name()));
-  return CheckText(field, value);
+  return value.get<std::string>();
 }
 
 std::vector<std::string> DataLine::Texts(const std::string& field) const {

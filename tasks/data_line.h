@@ -27,6 +27,7 @@ class DataLine {
 
   const nlohmann::json& Field(const std::string& field) const;
   std::string Text(const std::string& field) const;                // not blank
+  std::string AnyText(const std::string& field) const;             // may be blank
   std::vector<std::string> Texts(const std::string& field) const;  // none of them blank
   int64_t Integer(const std::string& field) const;
   // What is right of `choices` of them, from 0 on.

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "common/error.h"
+#include "tasks/code_readers.h"
 #include "tasks/csv.h"
 #include "tasks/data_line.h"
 
@@ -148,6 +149,30 @@ const std::vector<Reader>& Readers() {
        [](std::string_view bytes, const std::filesystem::path& path) {
          return ReadGraded(bytes, path, true);
        }},
+      {"humaneval_jsonl",
+       Ask::kGenerate,
+       {"task_id", "prompt", "canonical_solution", "entry_point", "program"},
+       {},
+       ReadHumanEval,
+       {},
+       Choices::kContinuations,
+       true},
+      {"mbpp_jsonl",
+       Ask::kGenerate,
+       {"task_id", "text", "code", "shown_tests", "entry_point", "program"},
+       {},
+       ReadMbpp,
+       {},
+       Choices::kContinuations,
+       true},
+      {"mbpp_plus_jsonl",
+       Ask::kGenerate,
+       {"task_id", "text", "code", "shown_tests", "entry_point", "program"},
+       {},
+       ReadMbppPlus,
+       {},
+       Choices::kContinuations,
+       true},
   };
   return readers;
 }

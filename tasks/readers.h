@@ -21,6 +21,8 @@ struct Reader {
   // Templates may use them, and reports may group by them.
   std::vector<std::string> part_fields = {};
   Choices choices = Choices::kContinuations;  // kChoose
+  // Whether items ask for a program: they have the field `program`, and its gold is that.
+  bool programs = false;
 };
 
 const std::vector<Reader>& Readers();

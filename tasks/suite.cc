@@ -21,6 +21,7 @@ namespace {
 
 constexpr int64_t kMostNewTokens = 1 << 20;
 constexpr size_t kMostGroups = 2;
+constexpr char kProgramGold[] = "{program}";
 
 // Lower-case words joined by '_' (and '@', as in pass@1): what names and graders look like.
 bool IsName(const std::string& text, bool with_at = false) {
@@ -115,6 +116,9 @@ void ReadGenerate(SuiteTable& file, const Reader& reader, Suite* suite) {
   suite->max_new_tokens = static_cast<int>(table.Integer("max_new_tokens", 1, kMostNewTokens));
   suite->gold = table.Text("gold");
   CheckTemplate(table, "gold", suite->gold, TemplateFields(*suite, reader), "");
+  if (reader.programs && suite->gold != kProgramGold)
+    throw table.Wrong("gold",
+                      fmt::format("must be \"{}\": items of {} ask for programs", kProgramGold, reader.name));
   table.Finish();
 }
 
@@ -122,6 +126,25 @@ void ReadAnswer(SuiteTable& file, Suite* suite) {
   std::optional<SuiteTable> table = file.OptionalTable("answer");
   if (!table) return;
   suite->answer = AnswerWording{table->Text("pattern", ""), table->Boolean("ignore_case", false)};
+  table->Finish();
+}
+
+void ReadExecution(SuiteTable& file, const Reader& reader, Suite* suite) {
+  constexpr int64_t kMostSeconds = 3600, kMostMemory = 1 << 20;
+  std::optional<SuiteTable> table = file.OptionalTable("execute");
+  if (!table) return;
+  if (!reader.programs)
+    throw file.Wrong("execute", fmt::format("is for programs, and items of {} have none", reader.name));
+  const auto read = [&](const char* key, int64_t most, int* limit) {
+    table->MayHave({key});
+    if (table->Has(key)) *limit = static_cast<int>(table->Integer(key, 1, most));
+  };
+  read("wall_seconds", kMostSeconds, &suite->execution.wall_seconds);
+  read("cpu_seconds", kMostSeconds, &suite->execution.cpu_seconds);
+  read("memory_mib", kMostMemory, &suite->execution.memory_mib);
+  suite->execution.modules = table->Texts("modules", {});
+  for (const std::string& module : suite->execution.modules)
+    if (!IsName(module)) throw table->Wrong("modules", fmt::format("{} is not a module's name", module));
   table->Finish();
 }
 
@@ -151,7 +174,7 @@ nlohmann::json Definition(const toml::table& table) {
   nlohmann::json definition = TomlAsJson(table);
   definition.erase("title");
   definition.erase("report");
-  for (const char* name : {"data", "shots"})
+  for (const char* name : {"data", "shots", "replaced"})
     if (definition.contains(name)) definition[name].erase("origin");
   return definition;
 }
@@ -180,6 +203,7 @@ Suite ReadSuite(const std::filesystem::path& path) {
   chat.Finish();
   if (reader.ask == Ask::kGenerate) ReadGenerate(table, reader, &suite);
   if (reader.ask == Ask::kGenerate) ReadAnswer(table, &suite);
+  if (reader.ask == Ask::kGenerate) ReadExecution(table, reader, &suite);
   ReadReport(table, reader, &suite);
   table.Finish();
   suite.definition = Definition(parsed);

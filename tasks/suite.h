@@ -45,10 +45,30 @@ struct AnswerWording {
   bool ignore_case = false;
 };
 
+// Of items whose ids are whole numbers, those from first to last.
+struct IdRange {
+  int64_t first = 0, last = 0;
+};
+
 struct DataFile {
-  std::string path;    // below the folder of the suite's TOML file, or below a data folder
-  std::string origin;  // repository, path and licence: said when the file is missing
-  std::string sha256;  // of the file; empty where any content will do
+  std::string path;            // below the folder of the suite's TOML file, or below a data folder
+  std::string origin;          // repository, path and licence: said when the file is missing
+  std::string sha256;          // of the file; empty where any content will do
+  std::optional<IdRange> ids;  // which of its items; all where nothing is said
+};
+
+// Items that are read from another file than the others, as theirs is faulty.
+struct Replaced {
+  DataFile data;
+  std::vector<std::string> ids;
+};
+
+// How programs that a model writes are run.
+struct Execution {
+  int wall_seconds = 30;
+  int cpu_seconds = 10;              // of all processes together
+  int memory_mib = 1024;             // of each process, and of all together
+  std::vector<std::string> modules;  // of Python, beyond its own, that the tests import
 };
 
 // One of the data files of a suite that has several, such as MMLU's subjects. Its items are asked after shots
@@ -88,7 +108,9 @@ struct Suite {
   DataFile shot_data;        // empty path: shots are drawn from `data` and then not asked
   int shots = 0;             // default number
   bool first_shots = false;  // shots are the first of their file, in its order, and not drawn
-  std::vector<Part> parts;   // by name; where there are any, `data` and `shot_data` are templates of paths
+  bool same_ids = false;     // an item whose id a shot has is that shot's own, and is not asked after it
+  std::optional<Replaced> replaced;
+  std::vector<Part> parts;  // by name; where there are any, `data` and `shot_data` are templates of paths
   std::vector<DerivedField> derived;
   Wording completion, chat;
   std::string shot_separator;           // between shots in completion format
@@ -99,6 +121,7 @@ struct Suite {
   // Fields of the reader (its `groups`) by whose values reports break accuracy down; the last one's are a
   // table's rows. Up to two.
   std::vector<std::string> report_by;
+  Execution execution;  // generate, readers of programs
   // The file as canonical JSON without what only describes it (title, origins, report): part of a run's
   // identity.
   nlohmann::json definition;

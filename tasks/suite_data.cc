@@ -22,6 +22,15 @@ std::string ReadSha256(SuiteTable& table, const std::string& key) {
   return sha256;
 }
 
+std::optional<IdRange> ReadIdRange(SuiteTable& table) {
+  constexpr int64_t kMostId = int64_t{1} << 53;
+  if (!table.Has("first_id") && !table.Has("last_id")) return std::nullopt;
+  IdRange range;
+  range.first = table.Integer("first_id", 0, kMostId);
+  range.last = table.Integer("last_id", range.first, kMostId);
+  return range;
+}
+
 DataFile ReadDataFile(SuiteTable& table) {
   DataFile file;
   file.path = table.Text("path");
@@ -31,17 +40,30 @@ DataFile ReadDataFile(SuiteTable& table) {
   if (path.is_absolute() || std::count(path.begin(), path.end(), ".."))
     throw table.Wrong("path", "leads out of the data folders",
                       "name a file below the suite's folder or a data folder");
+  file.ids = ReadIdRange(table);
   return file;
 }
 
 void ReadShots(SuiteTable& table, Suite* suite) {
   suite->shots = static_cast<int>(table.Integer("default", 0, kMostShots));
-  if (table.Has("path") || table.Has("sha256") || table.Has("origin")) suite->shot_data = ReadDataFile(table);
-  // Asked for only so that a misspelt key finds them.
-  for (const char* key : {"path", "sha256", "origin"}) table.Text(key, "");
+  const std::vector<std::string> of_file = {"path", "sha256", "origin", "first_id", "last_id"};
+  if (std::any_of(of_file.begin(), of_file.end(), [&](const std::string& key) { return table.Has(key); }))
+    suite->shot_data = ReadDataFile(table);
+  table.MayHave(of_file);
   suite->first_shots = table.Boolean("first", false);
-  if (suite->first_shots && suite->shot_data.path.empty())
-    throw table.Wrong("first", "needs a file of shots", "name one as shots.path");
+  suite->same_ids = table.Boolean("same_ids", false);
+  for (const char* key : {"first", "same_ids"})
+    if (table.Boolean(key, false) && suite->shot_data.path.empty())
+      throw table.Wrong(key, "needs a file of shots", "name one as shots.path");
+}
+
+void ReadReplaced(SuiteTable& file, Suite* suite) {
+  std::optional<SuiteTable> table = file.OptionalTable("replaced");
+  if (!table) return;
+  if (!suite->parts.empty()) throw file.Wrong("replaced", "does not go with [parts]");
+  suite->replaced = Replaced{ReadDataFile(*table), table->Texts("ids")};
+  if (suite->replaced->ids.empty()) throw table->Wrong("ids", "names no item");
+  table->Finish();
 }
 
 // The file of one part: `whole` with its {part} filled.
@@ -126,6 +148,7 @@ void ReadSuiteData(SuiteTable& file, const Reader& reader, Suite* suite) {
   ReadShots(shots, suite);
   shots.Finish();
   ReadParts(file, data, shots, reader, suite);
+  ReadReplaced(file, suite);
   ReadDerived(file, reader, suite);
 }
 
@@ -144,6 +167,7 @@ std::vector<DataFile> DataFiles(const Suite& suite) {
   };
   for (const Part& part : suite.parts) add(part.data, part.shot_data);
   if (suite.parts.empty()) add(suite.data, suite.shot_data);
+  if (suite.replaced) files.push_back(suite.replaced->data);
   return files;
 }
 

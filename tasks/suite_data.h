@@ -1,4 +1,4 @@
-// The tables of a suite file that say what it reads: [data], [shots], [parts] and [fields].
+// The tables of a suite file that say what it reads: [data], [shots], [replaced], [parts] and [fields].
 #pragma once
 
 #include "tasks/readers.h"

@@ -30,6 +30,8 @@ class SuiteTable {
   std::vector<std::string> Texts(const std::string& key);
   std::vector<std::string> Texts(const std::string& key, const std::vector<std::string>& fallback);
   std::vector<std::string> Keys() const;  // sorted
+  // Keys that are known here, so that a misspelt one finds them, though no getter may ask for them.
+  void MayHave(const std::vector<std::string>& keys) { asked_.insert(keys.begin(), keys.end()); }
   SuiteTable Table(const std::string& key);
   std::optional<SuiteTable> OptionalTable(const std::string& key);
 

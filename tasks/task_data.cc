@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <map>
 #include <numeric>
@@ -79,9 +80,29 @@ Error TooFew(const Suite& suite, const std::string& path, size_t found, size_t c
                     "ask for fewer with --shots");
 }
 
+std::vector<Item> WithIdsIn(const IdRange& range, std::vector<Item> items,
+                            const std::filesystem::path& path) {
+  std::vector<Item> kept;
+  for (size_t row = 0; row < items.size(); ++row) {
+    int64_t id = 0;
+    const std::string& text = items[row].id;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+    if (error != std::errc() || end != text.data() + text.size())
+      throw Error(fmt::format("{}, line {}, id", path.string(), row + 1),
+                  fmt::format("is {}, and the suite selects whole numbers", text),
+                  "take first_id and last_id away from the suite, or correct the line");
+    if (id >= range.first && id <= range.last) kept.push_back(std::move(items[row]));
+  }
+  if (kept.empty())
+    throw Error(path.string(), fmt::format("has no item from {} to {}", range.first, range.last),
+                "is the file complete?");
+  return kept;
+}
+
 // Items of one file as templates see them: with the fields of their part and those derived.
-std::vector<Item> ReadFile(const Suite& suite, const DataBytes& bytes, size_t part) {
+std::vector<Item> ReadFile(const Suite& suite, const DataFile& file, const DataBytes& bytes, size_t part) {
   std::vector<Item> items = ReadItems(*FindReader(suite.reader), bytes.bytes, bytes.path);
+  if (file.ids) items = WithIdsIn(*file.ids, std::move(items), bytes.path);
   for (Item& item : items) {
     if (!suite.parts.empty()) {
       item.part = part;
@@ -117,22 +138,38 @@ class Loader {
   // Adds them to `data`, and returns the file's SHA-256.
   std::string Load(TaskData* data) {
     const DataBytes bytes = ReadData(suite_, data_, options_.data_folder);
-    items_ = ReadFile(suite_, bytes, part_);
+    items_ = ReadFile(suite_, data_, bytes, part_);
+    const std::string sha256 = suite_.replaced ? Replace(bytes) : bytes.sha256;
     if (count_ > 0 && shot_data_.path.empty())
       DrawFromItems(bytes.path.string());
     else if (count_ > 0)
       DrawFromShotData();
     std::move(items_.begin(), items_.end(), std::back_inserter(data->items));
     std::move(shots_.begin(), shots_.end(), std::back_inserter(data->shots));
-    return bytes.sha256;
+    return sha256;
   }
 
  private:
+  // Puts the items of suite.replaced in their places. Returns the hash that stands for both files.
+  std::string Replace(const DataBytes& bytes) {
+    const Replaced& replaced = *suite_.replaced;
+    const DataBytes other = ReadData(suite_, replaced.data, options_.data_folder);
+    std::vector<Item> better = ReadFile(suite_, replaced.data, other, part_);
+    const auto find = [](std::vector<Item>& items, const std::string& id, const DataBytes& file) -> Item& {
+      for (Item& item : items)
+        if (item.id == id) return item;
+      throw Error(file.path.string(), fmt::format("has no item {}, which the suite replaces", id),
+                  "correct replaced.ids in the suite");
+    };
+    for (const std::string& id : replaced.ids) find(items_, id, bytes) = find(better, id, other);
+    return Sha256HexOfJson({{"data", bytes.sha256}, {"replaced", other.sha256}});
+  }
+
   // From a file of its own, without the questions that are asked.
   void DrawFromShotData() {
     const DataBytes bytes = ReadData(suite_, shot_data_, options_.data_folder);
-    const std::vector<Item> pool = ReadFile(suite_, bytes, part_);
-    const std::vector<std::string> asked = NormalisedQuestions(suite_, items_),
+    const std::vector<Item> pool = ReadFile(suite_, shot_data_, bytes, part_);
+    const std::vector<std::string> asked = NormalisedQuestions(suite_, Others(pool)),
                                    questions = NormalisedQuestions(suite_, pool);
     const std::unordered_set<std::string> excluded{asked.begin(), asked.end()};
     const std::vector<size_t> drawn = suite_.first_shots
@@ -140,6 +177,24 @@ class Loader {
                                           : DrawShots(questions, excluded, options_.fewshot_seed, count_);
     if (drawn.size() < count_) throw TooFew(suite_, bytes.path.string(), drawn.size(), count_);
     for (const size_t row : drawn) shots_.push_back(pool[row]);
+    if (suite_.same_ids) LeaveOutShots();
+  }
+
+  // The items that are none of the pool's by id, where ids tell.
+  std::vector<Item> Others(const std::vector<Item>& pool) const {
+    if (!suite_.same_ids) return items_;
+    std::unordered_set<std::string> ids;
+    for (const Item& item : pool) ids.insert(item.id);
+    std::vector<Item> others;
+    for (const Item& item : items_)
+      if (!ids.contains(item.id)) others.push_back(item);
+    return others;
+  }
+
+  void LeaveOutShots() {
+    std::unordered_set<std::string> ids;
+    for (const Item& shot : shots_) ids.insert(shot.id);
+    std::erase_if(items_, [&](const Item& item) { return ids.contains(item.id); });
   }
 
   // From the asked items themselves, which are then asked no more. A question that stands there twice is no

@@ -29,7 +29,7 @@ struct TaskOptions {
 struct TaskData {
   Suite suite;
   TaskOptions options;
-  std::string data_sha256;  // of the data file; of several, of the canonical JSON of their hashes by part
+  std::string data_sha256;  // of the data file; of several, of the canonical JSON of their hashes
   std::vector<Item> shots;  // part by part, each in prompt order, oldest first
   std::vector<Item> items;  // to be asked, in data order, `limit` not yet applied
 };
