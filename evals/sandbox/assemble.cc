@@ -51,8 +51,29 @@ bool LineDefines(std::string_view line, std::string_view name) {
   return word == name && !line.empty() && line[0] == '=' && (line.size() < 2 || line[1] != '=');
 }
 
+// `name = …`, `name: type = …`, `module.function(…)`.
+bool IsStatement(std::string_view line) {
+  if (TakeWord(&line).empty() || line.empty()) return false;
+  if (line[0] == '.') {
+    while (!line.empty() && line[0] == '.') {
+      line.remove_prefix(1);
+      if (TakeWord(&line).empty()) return false;
+    }
+    const size_t last = line.find_last_not_of(" \t\r\n");
+    return !line.empty() && line[0] == '(' && line[last] == ')';
+  }
+  if (line[0] == ':') {
+    line = WithoutIndent(line.substr(1));
+    if (TakeWord(&line).empty()) return false;
+    if (!line.empty() && line[0] == '[') line = WithoutIndent(line.substr(line.rfind(']') + 1));
+  }
+  return line.size() > 1 && line[0] == '=' && line[1] != '=';
+}
+
+// Whether a line without indent is the start of a program's text rather than of prose about it.
 bool StartsCode(std::string_view line) {
   if (!line.empty() && line[0] == '@') return true;
+  if (IsStatement(line)) return true;
   const std::string_view word = TakeWord(&line);
   if (word == "from") {
     while (!line.empty() && line[0] != ' ') line.remove_prefix(1);
@@ -169,9 +190,10 @@ Program HumanEvalProgram(std::string_view prompt, std::string_view completion, s
 }
 
 Program MbppProgram(std::string_view completion, std::string_view setup,
-                    const std::vector<std::string>& tests) {
+                    const std::vector<std::string>& tests, std::string_view entry_point) {
   Program program;
-  program.source = ExtractCode(completion, "");
+  program.source = ExtractCode(completion, entry_point);
+  program.entry_point = entry_point;
   program.setup = setup;
   program.tests = tests;
   return program;

@@ -23,8 +23,8 @@ bool DefinesAtTop(std::string_view code, std::string_view name);
 Program HumanEvalProgram(std::string_view prompt, std::string_view completion, std::string_view test,
                          std::string_view entry_point);
 
-// MBPP: the completion, then the set-up code, then each test.
+// MBPP: the completion, then the set-up code, then each test. `entry_point` may be empty.
 Program MbppProgram(std::string_view completion, std::string_view setup,
-                    const std::vector<std::string>& tests);
+                    const std::vector<std::string>& tests, std::string_view entry_point = "");
 
 }  // namespace fullband

@@ -41,6 +41,37 @@ TEST(DefinesAtTop, IsOfTheTopLevelAndTheWholeName) {
   EXPECT_FALSE(DefinesAtTop("def ff(x): pass", "f"));
 }
 
+TEST(ExtractCode, DropsProseBeforeTheCodeAndNoCode) {
+  const std::string function = "def f(x):\n    return MAX\n";
+  for (const std::string before :
+       {"MAX = 3000\n", "MAX: int = 3000\n", "sizes: dict[str, int] = {}\nMAX = 1\n",
+        "sys.setrecursionlimit(10**6)\n", "import math\nMAX = 1\n", "@cache\n", "class A:\n    pass\n",
+        "# the most\nMAX = 1\n"}) {
+    EXPECT_EQ(ExtractCode(before + function, "f"), before + function);
+    EXPECT_EQ(ExtractCode("```python\n" + before + function + "```\n", "f"), before + function);
+    if (before[0] != '#') {
+      EXPECT_EQ(ExtractCode("Here it is:\n" + before + function, "f"), before + function);
+    }
+  }
+  for (const std::string prose :
+       {"Here it is.\n", "x is the number:\n", "Note: it counts.\n", "e.g. f(1)\n", "A == B holds here:\n"})
+    EXPECT_EQ(ExtractCode(prose + function, "f"), function) << prose;
+}
+
+TEST(MbppProgram, OfSeveralBlocksTheOneThatDefinesTheEntryPoint) {
+  const std::vector<std::string> tests = {"assert set(common((1, 2), (2, 3))) == {2}"};
+  const auto source = [&](const std::string& completion) {
+    return MbppProgram(completion, "", tests, "common").source;
+  };
+  const std::string code = "def common(a, b):\n    return set(a) & set(b)\n";
+  const std::string usage = "```python\nprint(common((1,), (1,)))\n```\n";
+  EXPECT_EQ(source("Use it so:\n" + usage + "with\n```python\n" + code + "```\n"), code);
+  EXPECT_EQ(source("```python\n" + code + "```\n" + usage), code);
+  EXPECT_EQ(source("Here it is.\n" + code), code);
+  // Where nothing defines it, the first block; what is called is then missing.
+  EXPECT_EQ(source(usage + "```\nx = 1\n```"), "print(common((1,), (1,)))\n");
+}
+
 class Assembled : public SandboxTest {};
 
 TEST_F(Assembled, CompletionsOfEveryShapePass) {
