@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/engine_options.h"
+#include "cli/grading_options.h"
 #include "evals/grade_file.h"
 
 namespace fullband {
@@ -34,6 +36,11 @@ ExitCode Run(GradeOptions options) {
     for (const auto& [outcome, count] : graded.outcomes) {
       if (outcome != "correct" && count > 0) fmt::print("{:<12}{}\n", outcome, count);
     }
+    const auto suspicious =
+        std::count_if(graded.items.begin(), graded.items.end(),
+                      [](const GradedItem& one) { return one.grade.detail == "suspicious"; });
+    if (suspicious > 0)
+      fmt::print("{:<12}{} of the correct ones (see SECURITY.md)\n", "suspicious", suspicious);
   }
   return graded.outcomes.at("fault") > 0 ? ExitCode::kIncomplete : ExitCode::kDone;
 }
@@ -62,6 +69,12 @@ void AddGrade(CLI::App& app, Action* action) {
       ->type_name("FORMAT");
   command->add_option("--data-dir", request.task.data_folder, "Folder that holds the data files")
       ->type_name("DIR");
+  AddUnprotectedOption(*command, &request.grading);
+  command
+      ->add_option("--workers", request.grading.workers,
+                   "Programs of code suites to run at the same time; default: one a processor")
+      ->check(WholeNumber(1))
+      ->type_name("N");
   command->add_flag("--json", options->json, "Print JSON, item by item");
   command->callback([options, action] { *action = [options] { return Run(*options); }; });
 }

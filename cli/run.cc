@@ -10,6 +10,7 @@
 
 #include "cli/command.h"
 #include "cli/engine_options.h"
+#include "cli/grading_options.h"
 #include "evals/sweep.h"
 
 namespace fullband {
@@ -137,6 +138,7 @@ void AddRun(CLI::App& app, Action* action) {
                    "the SQLite file that keeps everything; made where there is none")
       ->required()
       ->type_name("FILE");
+  AddUnprotectedOption(*command, &options->sweep.grading);
   command->add_flag("--quiet", options->quiet, "show no progress");
   command->callback([options, action] { *action = [options] { return Run(*options); }; });
 }

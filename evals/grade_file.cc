@@ -3,14 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <optional>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "common/error.h"
 #include "common/json_text.h"
+#include "evals/execute.h"
 #include "evals/grading.h"
+#include "tasks/readers.h"
 
 namespace fullband {
 namespace {
@@ -80,7 +84,8 @@ std::string Kept(std::string text, const std::vector<std::string>& stop_strings)
   return text;
 }
 
-Judge JudgeOf(const std::string& name) {
+Judge JudgeOf(const std::string& name, const GradingOptions& options) {
+  if (name == kExecute) return ExecuteJudge({}, options, "--grader execute");
   const Grader& grader = FindGrader(name);
   return {grader.name, grader.version,
           [grade = grader.grade](const SampleRecord& sample, const std::string& gold) {
@@ -88,13 +93,10 @@ Judge JudgeOf(const std::string& name) {
           }};
 }
 
-void Add(GradedFile* graded, const std::string& item, const Judge& judge, std::string text,
-         const std::string& gold) {
-  SampleRecord sample;
-  sample.text = std::move(text);
-  graded->items.push_back({item, GradeSample(judge, sample, gold)});
-  ++graded->outcomes[graded->items.back().grade.outcome];
-}
+// A text to grade.
+struct Text {
+  std::string item, completion, gold;
+};
 
 GradedFile NewGradedFile() {
   GradedFile graded;
@@ -104,35 +106,55 @@ GradedFile NewGradedFile() {
   return graded;
 }
 
-GradedFile GradePairs(const GradeRequest& request) {
-  if (request.grader.empty()) throw UsageError("--pairs", "needs a grader", "add --grader NAME");
-  const Judge judge = JudgeOf(request.grader);
+// In the texts' order, as many at once as the judge is good for.
+GradedFile GradeAll(const std::vector<Text>& texts, const Judge& judge) {
   GradedFile graded = NewGradedFile();
-  LineFile file(request.pairs);
-  while (file.Next()) {
-    file.CheckFields({"completion", "gold"});
-    const std::string gold = file.Text("gold");
-    Add(&graded, std::to_string(file.number() - 1), judge,
-        Kept(file.Text("completion"), request.stop_strings), gold);
+  graded.items.resize(texts.size());
+  std::atomic<size_t> next{0};
+  const auto work = [&] {
+    for (size_t i; (i = next++) < texts.size();) {
+      SampleRecord sample;
+      sample.text = texts[i].completion;
+      graded.items[i] = {texts[i].item, GradeSample(judge, sample, texts[i].gold)};
+    }
+  };
+  {
+    std::vector<std::jthread> helpers;
+    for (size_t i = 1; i < std::min<size_t>(judge.at_once, texts.size()); ++i) helpers.emplace_back(work);
+    work();
   }
+  for (const GradedItem& item : graded.items) ++graded.outcomes[item.grade.outcome];
   return graded;
 }
 
-Judge SuiteJudge(const Suite& suite, const std::string& grader) {
+GradedFile GradePairs(const GradeRequest& request) {
+  if (request.grader.empty()) throw UsageError("--pairs", "needs a grader", "add --grader NAME");
+  const Judge judge = JudgeOf(request.grader, request.grading);
+  std::vector<Text> texts;
+  LineFile file(request.pairs);
+  while (file.Next()) {
+    file.CheckFields({"completion", "gold"});
+    texts.push_back({std::to_string(file.number() - 1), Kept(file.Text("completion"), request.stop_strings),
+                     file.Text("gold")});
+  }
+  return GradeAll(texts, judge);
+}
+
+Judge SuiteJudge(const Suite& suite, const std::string& grader, const GradingOptions& options) {
   if (suite.ask != Ask::kGenerate)
     throw UsageError("--suite " + suite.name, "its items are chosen among, not completed",
                      "name a suite of texts");
-  std::vector<Judge> judges = JudgesOf(suite);
+  std::vector<Judge> judges = JudgesOf(suite, options);
   if (grader.empty()) return judges.at(0);
   const auto found =
       std::find_if(judges.begin(), judges.end(), [&](const Judge& judge) { return judge.name == grader; });
-  return found != judges.end() ? *found : JudgeOf(grader);
+  return found != judges.end() ? *found : JudgeOf(grader, options);
 }
 
 GradedFile GradeCompletions(const GradeRequest& request) {
   if (request.suite.empty()) throw UsageError("--completions", "needs a suite", "add --suite NAME");
   const Suite suite = LoadSuite(request.suite);
-  const Judge judge = SuiteJudge(suite, request.grader);
+  const Judge judge = SuiteJudge(suite, request.grader, request.grading);
   TaskOptions options = request.task;
   options.shots = 0;  // the items that shots are drawn from may have been answered, too
   const TaskData data = LoadTaskData(suite, options);
@@ -140,7 +162,8 @@ GradedFile GradeCompletions(const GradeRequest& request) {
   for (const Item& item : data.items) items[item.id] = &item;
   std::vector<std::string> stops = suite.wording(options.format).stop_strings;
   stops.insert(stops.end(), request.stop_strings.begin(), request.stop_strings.end());
-  GradedFile graded = NewGradedFile();
+  const bool programs = FindReader(suite.reader)->programs;
+  std::vector<Text> texts;
   std::set<std::string> seen;
   LineFile file(request.completions);
   while (file.Next()) {
@@ -149,9 +172,10 @@ GradedFile GradeCompletions(const GradeRequest& request) {
     const auto item = items.find(id);
     if (item == items.end()) file.Fail(fmt::format("the suite {} has no item \"{}\"", suite.name, id));
     if (!seen.insert(id).second) file.Fail(fmt::format("the item \"{}\" stands twice", id));
-    Add(&graded, id, judge, Kept(file.Text("completion"), stops), GoldText(data, *item->second));
+    const std::string completion = file.Text("completion"), gold = GoldText(data, *item->second);
+    texts.push_back({id, programs ? KeptProgram(completion, stops, gold) : Kept(completion, stops), gold});
   }
-  return graded;
+  return GradeAll(texts, judge);
 }
 
 }  // namespace

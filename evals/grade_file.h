@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "evals/judge.h"
 #include "evals/store/store.h"
 #include "tasks/task_data.h"
 
@@ -20,6 +21,7 @@ struct GradeRequest {
   std::string suite;
   std::vector<std::string> stop_strings;  // the text counts up to the first of these; a suite's own count too
   TaskOptions task;                       // of the suite: format, data folder
+  GradingOptions grading;
 };
 
 struct GradedItem {

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <utility>
 
 #include "common/error.h"
 #include "evals/choose.h"
+#include "evals/execute.h"
+#include "tasks/readers.h"
 
 namespace fullband {
 namespace {
@@ -45,24 +48,48 @@ Judge ChoiceJudge(const std::string& name, Choices choices) {
           }};
 }
 
+// The judge of a name, but for `execute`, which takes a machine that can.
+Judge PlainJudge(const Suite& suite, const std::string& name, const std::shared_ptr<const AnswerRule>& rule) {
+  const bool programs = FindReader(suite.reader)->programs;
+  if ((name == kExecute) != programs)
+    throw UsageError(name,
+                     programs ? "compares texts, and these items ask for programs"
+                              : fmt::format("runs programs, and items of {} ask for none", suite.reader),
+                     programs ? "use execute" : "name a grader of texts");
+  if (name == kExecute) return {name, 0, nullptr};
+  return suite.ask == Ask::kChoose ? ChoiceJudge(name, suite.choices) : TextJudge(name, rule);
+}
+
+void CheckRule(const Suite& suite) {
+  if (!suite.answer) return;
+  for (const std::string& name : suite.graders)
+    if (name != kExecute && FindGrader(name).takes_rule) return;
+  throw Error(suite.file.string() + ", answer", "none of the suite's graders heeds it",
+              "add the grader exact, or take the table away");
+}
+
+int MostAtOnce(const std::vector<Judge>& judges) {
+  int most = 1;
+  for (const Judge& judge : judges) most = std::max(most, judge.at_once);
+  return most;
+}
+
 }  // namespace
 
-std::vector<Judge> JudgesOf(const Suite& suite) {
+std::vector<Judge> JudgesOf(const Suite& suite, const GradingOptions& options) {
   std::vector<Judge> judges;
   const std::shared_ptr<const AnswerRule> rule = RuleOf(suite);
-  bool heeded = !rule;
   for (const std::string& name : suite.graders) {
     try {
-      judges.push_back(suite.ask == Ask::kChoose ? ChoiceJudge(name, suite.choices) : TextJudge(name, rule));
-      heeded = heeded || FindGrader(name).takes_rule;
+      judges.push_back(PlainJudge(suite, name, rule));
     } catch (const Error& error) {  // the fault is the suite file's
       throw Error(fmt::format("{}, graders: {}", suite.file.string(), error.subject()), error.why(),
                   error.remedy());
     }
   }
-  if (!heeded)
-    throw Error(suite.file.string() + ", answer", "none of the suite's graders heeds it",
-                "add the grader exact, or take the table away");
+  CheckRule(suite);
+  for (Judge& judge : judges)
+    if (judge.name == kExecute) judge = ExecuteJudge(suite.execution, options, "suite " + suite.name);
   return judges;
 }
 
@@ -80,14 +107,18 @@ GradeRecord GradeSample(const Judge& judge, const SampleRecord& sample, const st
 }
 
 GradingThread::GradingThread(const std::filesystem::path& store, int64_t run_id, std::vector<Judge> judges)
-    : store_(OpenStore(store, StoreMode::kReadWrite)), run_id_(run_id), judges_(std::move(judges)) {
+    : store_(OpenStore(store, StoreMode::kReadWrite)),
+      run_id_(run_id),
+      judges_(std::move(judges)),
+      workers_(MostAtOnce(judges_)),
+      limit_(std::max(workers_ / 4, 1)) {
   std::set<int64_t> ungraded;
   for (const Judge& judge : judges_)
     for (const int64_t id : store_->Ungraded(run_id_, judge.name, judge.version)) ungraded.insert(id);
   queue_.assign(ungraded.begin(), ungraded.end());
   for (const GradeRecord& grade : store_->Grades(run_id_))
     if (!ungraded.contains(grade.sample_id)) Count(grade);
-  thread_ = std::thread([this] { Work(); });
+  for (int i = 0; i < workers_; ++i) threads_.emplace_back([this] { Work(); });
 }
 
 GradingThread::~GradingThread() {
@@ -96,7 +127,7 @@ GradingThread::~GradingThread() {
     stop_ = true;
   }
   wake_.notify_all();
-  thread_.join();
+  for (std::thread& thread : threads_) thread.join();
 }
 
 void GradingThread::Push(int64_t sample_id) {
@@ -115,7 +146,9 @@ void GradingThread::Check() {
 void GradingThread::Finish() {
   {
     std::unique_lock lock(mutex_);
-    idle_.wait(lock, [this] { return failure_ || (queue_.empty() && !busy_); });
+    limit_ = workers_;
+    wake_.notify_all();
+    idle_.wait(lock, [this] { return (failure_ || queue_.empty()) && busy_ == 0; });
   }
   Check();
 }
@@ -123,11 +156,11 @@ void GradingThread::Finish() {
 void GradingThread::Work() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    wake_.wait(lock, [this] { return stop_ || !queue_.empty(); });
-    if (stop_) return;
+    wake_.wait(lock, [this] { return stop_ || failure_ || (!queue_.empty() && busy_ < limit_); });
+    if (stop_ || failure_) return;
     const int64_t id = queue_.front();
     queue_.pop_front();
-    busy_ = true;
+    ++busy_;
     lock.unlock();
     std::exception_ptr failure;
     try {
@@ -136,18 +169,24 @@ void GradingThread::Work() {
       failure = std::current_exception();
     }
     lock.lock();
-    busy_ = false;
-    failure_ = failure;
-    if (failure_ || queue_.empty()) idle_.notify_all();
-    if (failure_) return;
+    --busy_;
+    if (!failure_) failure_ = failure;
+    idle_.notify_all();
+    wake_.notify_all();
   }
 }
 
 void GradingThread::GradeOne(int64_t sample_id) {
-  const auto [sample, gold] = store_->SampleWithGold(sample_id);
+  const auto [sample, gold] = [&] {
+    const std::lock_guard lock(store_mutex_);
+    return store_->SampleWithGold(sample_id);
+  }();
   std::vector<GradeRecord> grades;
   for (const Judge& judge : judges_) grades.push_back(GradeSample(judge, sample, gold));
-  store_->AddGrades(grades);
+  {
+    const std::lock_guard lock(store_mutex_);
+    store_->AddGrades(grades);
+  }
   for (const GradeRecord& grade : grades) Count(grade);
 }
 

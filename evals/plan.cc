@@ -82,7 +82,7 @@ std::vector<TaskData> PlanSuites(const SweepRequest& request) {
   std::vector<Suite> suites;
   for (const std::string& name : ExpandGroups(request.suites)) {
     suites.push_back(LoadSuite(name));
-    JudgesOf(suites.back());
+    JudgesOf(suites.back(), request.grading);
     for (size_t i = 0; i + 1 < suites.size(); ++i)
       if (suites[i].name == suites.back().name)
         throw UsageError("--suite", fmt::format("names {} twice", suites[i].name));
@@ -137,6 +137,7 @@ Plan MakePlan(const SweepRequest& request) {
   Plan plan;
   plan.sampling = request.sampling;
   plan.samples = request.samples;
+  plan.grading = request.grading;
   plan.settings = PlanSettings(request);
   plan.models = PlanModels(request);
   plan.suites = PlanSuites(request);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "evals/judge.h"
 #include "tasks/task.h"
 
 namespace fullband {
@@ -21,6 +22,7 @@ struct SweepRequest {
   TaskOptions task;
   Sampling sampling;
   int samples = 1;
+  GradingOptions grading;
 };
 
 struct PlannedModel {
@@ -35,13 +37,14 @@ struct Plan {
   std::vector<Setting> settings;
   Sampling sampling;
   int samples = 1;
+  GradingOptions grading;
 };
 
 // Throws a usage Error: an unknown suite, setting, grader or model (with near names); the same one twice, or
 // two spellings of one setting; a setting that a model's weights do not support, or that only scores asked of
 // a generate suite; chat format for a model without a chat template; several samples without a temperature;
 // sampling options out of range or without a temperature. Throws Error for data files that are missing or
-// malformed.
+// malformed, and for suites of programs on a machine that cannot run them.
 Plan MakePlan(const SweepRequest& request);
 
 }  // namespace fullband

@@ -89,7 +89,7 @@ class Session {
 
   // False where it was stopped early.
   bool Work() {
-    GradingThread grading(options_.store, run_.id, JudgesOf(task_.suite));
+    GradingThread grading(options_.store, run_.id, JudgesOf(task_.suite, options_.grading));
     grading_ = &grading;
     CollectWanted();
     while (!Stopped() && (!wanted_.empty() || !in_flight_.empty())) {

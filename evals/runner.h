@@ -11,6 +11,7 @@
 
 #include "engine/engine.h"
 #include "evals/identity.h"
+#include "evals/judge.h"
 #include "evals/lease.h"
 #include "evals/progress.h"
 #include "evals/summary.h"
@@ -20,9 +21,10 @@ namespace fullband {
 
 struct RunnerOptions {
   std::filesystem::path store;
-  EngineOptions engine;             // as the engine was made with: batch, and what the session's row says
-  int samples = 1;                  // per item, generate suites
-  std::optional<uint64_t> shuffle;  // asks in an order drawn from this seed
+  EngineOptions engine;  // as the engine was made with: batch, and what the session's row says
+  int samples = 1;       // per item, generate suites
+  GradingOptions grading;
+  std::optional<uint64_t> shuffle;          // asks in an order drawn from this seed
   const std::atomic<bool>* stop = nullptr;  // ends the run early when it becomes true
   LeaseTimes lease;
   // Called for every (item, sample) handed to the engine: for tests.

@@ -16,6 +16,7 @@ std::vector<Task> BuildTasks(const Plan& plan, const PlannedModel& model, const 
 
 SweepResult RunSweep(const Plan& plan, RunnerOptions options, Progress& progress) {
   options.samples = plan.samples;
+  options.grading = plan.grading;
   // What is wrong with the store is said before minutes go into loading weights.
   OpenStore(options.store, StoreMode::kReadWrite);
   SweepResult result;

@@ -14,7 +14,7 @@ struct SweepResult {
   bool faults = false;  // some items could not be asked or graded
 };
 
-// `options.samples` is the plan's.
+// `options.samples` and `options.grading` are the plan's.
 SweepResult RunSweep(const Plan& plan, RunnerOptions options, Progress& progress);
 
 }  // namespace fullband

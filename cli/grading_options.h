@@ -1,0 +1,13 @@
+// Options of the subcommands that grade.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "evals/judge.h"
+
+namespace fullband {
+
+// --unprotected
+void AddUnprotectedOption(CLI::App& command, GradingOptions* options);
+
+}  // namespace fullband
