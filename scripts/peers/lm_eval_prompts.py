@@ -3,15 +3,17 @@
 
   lm_eval_prompts.py --model DIR --data DIR [--out FILE] [--items N]
 
---model is a checkpoint folder (only its tokenizer is used), --data the folder with gsm8k/ and mosaic_icl/. The harness
-reads local task files over the same data, with the same shots in the same order, and `add_bos_token` as the tokenizer
-has it. What is written: item ids, token counts, and the first 16 hex digits of SHA-256 over each text (UTF-8) and each
+--model is a checkpoint folder (only its tokenizer is used), --data the folder with gsm8k/, mosaic_icl/, humaneval/, mbpp/
+and mbpp_plus/. The harness reads local task files over the same data, with the same shots in the same order (mbpp's are its
+own), and `add_bos_token` as the tokenizer has it. What is written: item ids, token counts, and the first 16 hex digits of SHA-256 over each text (UTF-8) and each
 list of ids (int32, little-endian). No text of a data set.
 
 Needs the packages lm-eval 0.4, transformers, accelerate and torch (`pip install lm-eval[hf]`).
 """
 
 import argparse
+import ast
+import gzip
 import hashlib
 import importlib.metadata
 import json
@@ -52,8 +54,23 @@ def drawn_rows(rows, question, seed, count):
 
 
 def read_rows(path):
-    with open(path, encoding="utf-8") as file:
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as file:
         return [json.loads(line) for line in file]
+
+
+class TaskFile(yaml.SafeLoader):
+    """A task file of the harness without the functions it names: some of those run model-written code, or fetch."""
+
+
+TaskFile.add_constructor("!function", lambda loader, node: loader.construct_scalar(node))
+
+
+def own_shots(utils):
+    """What the function list_fewshot_samples() in the harness's file `utils` returns, read and not run."""
+    tree = ast.parse((pathlib.Path(lm_eval.tasks.__file__).parent / utils).read_text())
+    (function,) = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "list_fewshot_samples"]
+    (returned,) = [node for node in function.body if isinstance(node, ast.Return)]
+    return ast.literal_eval(returned.value)
 
 
 def short(data):
@@ -83,8 +100,11 @@ class Recorder(HFLM):
 def make_task(own, name, rows, shots, work):
     """The harness's task `own` over `rows`, with `shots` before every item."""
     folder = pathlib.Path(lm_eval.tasks.__file__).parent
-    config = yaml.safe_load((folder / own).read_text())
-    for key in ("dataset_name", "training_split", "validation_split", "fewshot_split", "tag", "should_decontaminate",
+    config = yaml.load((folder / own).read_text(), TaskFile)
+    if "include" in config:
+        config = yaml.load((folder / own).with_name(config.pop("include")).read_text(), TaskFile) | config
+    for key in ("metric_list", "filter_list", "unsafe_code",
+                "dataset_name", "training_split", "validation_split", "fewshot_split", "tag", "should_decontaminate",
                 "doc_to_decontamination_query"):
         config.pop(key, None)
     path = pathlib.Path(work) / f"{name}.jsonl"
@@ -131,6 +151,22 @@ def record_choose(lm, task, ids, chat):
     return [entries[doc] for doc in order]
 
 
+def record_code(lm, data, count, work):
+    mbpp = [row for row in read_rows(data / "mbpp" / "mbpp.jsonl") if 11 <= row["task_id"] <= 510]
+    shots = own_shots("mbpp/utils.py")
+    runs = []
+    for suite, rows, its_shots in (
+            ("humaneval", read_rows(data / "humaneval" / "HumanEval.jsonl.gz"), []),
+            ("mbpp", mbpp, []), ("mbpp", mbpp, shots),
+            ("mbpp_plus", read_rows(data / "mbpp_plus" / "MbppPlus-OriginFmt.jsonl.gz"), [])):
+        ids = [row["task_id"] for row in rows[:count]]
+        task = make_task(f"{suite.removesuffix('_plus')}/{suite}.yaml", f"{suite}_{len(its_shots)}", rows[:count], its_shots, work)
+        runs.append({"suite": suite, "format": "completion", "shots": len(its_shots), "fewshot_seed": 0,
+                     "shot_ids": [str(shot["task_id"]) for shot in its_shots], "stop": task.config.generation_kwargs["until"],
+                     "items": record_generate(lm, task, ids)})
+    return runs
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", required=True, type=pathlib.Path)
@@ -151,6 +187,7 @@ def main():
             runs.append({"suite": "gsm8k", "format": "completion", "shots": shots, "fewshot_seed": 0, "shot_ids": [str(row) for row in rows],
                          "stop": task.config.generation_kwargs["until"],
                          "items": record_generate(lm, task, ids)})
+        runs += record_code(lm, options.data, options.items, work)
         rows = drawn_rows(arc, "query", 0, 5)
         ids = [row for row in range(len(arc)) if row not in rows][:options.items]
         for form in ("completion", "chat"):
