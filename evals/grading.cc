@@ -50,7 +50,8 @@ Judge ChoiceJudge(const std::string& name, Choices choices) {
 
 // The judge of a name, but for `execute`, which takes a machine that can.
 Judge PlainJudge(const Suite& suite, const std::string& name, const std::shared_ptr<const AnswerRule>& rule) {
-  const bool programs = FindReader(suite.reader)->programs;
+  const Reader* reader = FindReader(suite.reader);
+  const bool programs = reader && reader->programs;
   if ((name == kExecute) != programs)
     throw UsageError(name,
                      programs ? "compares texts, and these items ask for programs"

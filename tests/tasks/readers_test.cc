@@ -9,7 +9,7 @@
 #include "common/hash.h"
 #include "tasks/data_file.h"
 #include "tasks/task_data.h"
-#include "tests/tasks/own_suite.h"
+#include "tests/tasks/code_suite.h"
 
 namespace fullband {
 namespace {
@@ -114,6 +114,9 @@ TEST(Readers, FillTheFieldsTheyName) {
                                                     {"continuation_jsonl", kOwnContinuations},
                                                     {"mmlu_csv", std::string(kOwnCsvHeader) + kOwnSumsTest},
                                                     {"math_jsonl", kOwnMaths},
+                                                    {"humaneval_jsonl", kOwnFunctions},
+                                                    {"mbpp_jsonl", kOwnPrograms},
+                                                    {"mbpp_plus_jsonl", kOwnPlusPrograms},
                                                     {"graded_jsonl", kGradedLine},
                                                     {"graded_steps_jsonl", kGradedLine}};
   for (const Reader& reader : Readers()) {
