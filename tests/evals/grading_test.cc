@@ -70,6 +70,26 @@ TEST(JudgesOf, Math500GradesItsSolutionsRight) {
   }
 }
 
+TEST(JudgesOf, MiniMathsGradesItsSolutionsRightAndOthersWrong) {
+  const TaskData data = LoadTaskData(LoadSuite("mini_maths"), {});
+  const std::vector<Judge> judges = JudgesOf(data.suite);
+  ASSERT_EQ(data.items.size(), 300u);
+  int wrong = 0;
+  for (size_t i = 0; i < data.items.size(); ++i) {
+    const Item &item = data.items[i], &next = data.items[(i + 1) % data.items.size()];
+    SampleRecord sample;
+    sample.text = " " + item.fields["solution"].get<std::string>();
+    const bool same = item.fields["answer"] == next.fields["answer"];
+    for (const Judge* judge : {&judges.front(), &judges.back()}) {
+      EXPECT_EQ(GradeSample(*judge, sample, GoldText(data, item)).outcome, "correct") << item.id;
+      EXPECT_EQ(GradeSample(*judge, sample, GoldText(data, next)).outcome, same ? "correct" : "incorrect")
+          << item.id;
+    }
+    wrong += !same;
+  }
+  EXPECT_GT(wrong, 200);
+}
+
 TEST(JudgesOf, AJudgeOutlivesTheSuite) {
   std::vector<Judge> judges;
   {
