@@ -115,6 +115,24 @@ std::vector<Item> ReadGraded(std::string_view bytes, const std::filesystem::path
   });
 }
 
+// Questions about a long text: `context`, `question`, `stem` (how the sentence begins that the answer ends),
+// `answer`, `length` (words of the context) and `level`: the name of a second whole number, 0 or more.
+std::vector<Item> ReadLong(std::string_view bytes, const std::filesystem::path& path,
+                           const std::string& level) {
+  return ReadLines(bytes, path, [&level](const DataLine& line) {
+    nlohmann::json fields{{"context", line.Text("context")},
+                          {"question", line.Text("question")},
+                          {"stem", line.Text("stem")},
+                          {"answer", line.Text("answer")}};
+    for (const std::string& name : {std::string("length"), level}) {
+      const int64_t value = line.Integer(name);
+      if (value < 0) line.Fail(name, fmt::format("is {}, below 0", value));
+      fields[name] = value;
+    }
+    return fields;
+  });
+}
+
 }  // namespace
 
 const std::vector<Reader>& Readers() {
@@ -173,6 +191,20 @@ const std::vector<Reader>& Readers() {
        {},
        Choices::kContinuations,
        true},
+      {"needle_jsonl",
+       Ask::kGenerate,
+       {"context", "question", "stem", "answer"},
+       {"length", "depth"},
+       [](std::string_view bytes, const std::filesystem::path& path) {
+         return ReadLong(bytes, path, "depth");
+       }},
+      {"documents_jsonl",
+       Ask::kGenerate,
+       {"context", "question", "stem", "answer"},
+       {"length", "moves"},
+       [](std::string_view bytes, const std::filesystem::path& path) {
+         return ReadLong(bytes, path, "moves");
+       }},
   };
   return readers;
 }

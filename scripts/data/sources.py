@@ -22,6 +22,7 @@ class File:
     licence: str
     convert: str = ""  # the conversion that makes it, or nothing
     made_from: "File | None" = None  # the file converted; None: the one at url_path
+    generate: str = ""  # the generator that makes it of nothing (url_path is then empty), or nothing
 
 
 def home():
@@ -66,11 +67,14 @@ def read_sources():
 
 def read_file(folder, data_set, entry, earlier):
     """One entry of the table; `earlier` has the files before it, by path."""
-    parts = [data_set["repository"], data_set["commit"], data_set.get("folder", ""), entry.get("source", entry["file"])]
+    generate, parts = entry.get("generate", ""), []
+    if not generate:
+        parts = [data_set["repository"], data_set["commit"], data_set.get("folder", ""),
+                 entry.get("source", entry["file"])]
     licence = entry.get("licence", data_set["licence"])
     return File(entry.get("name", folder), f"{folder}/{entry['file']}", "/".join(part for part in parts if part),
                 entry["bytes"], entry["sha256"], licence, entry.get("convert", ""),
-                earlier[f"{folder}/{entry['from']}"] if "from" in entry else None)
+                earlier[f"{folder}/{entry['from']}"] if "from" in entry else None, generate)
 
 
 def below(path, folder):

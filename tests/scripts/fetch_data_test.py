@@ -1,5 +1,6 @@
 """scripts/fetch_data against a server on this machine, with a table and files of its own."""
 import bz2
+import dataclasses
 import hashlib
 import http.server
 import json
@@ -18,7 +19,7 @@ HOME = pathlib.Path(__file__).resolve().parent.parent.parent
 SCRIPT = HOME / "scripts" / "fetch_data"
 sys.path.insert(0, str(HOME / "scripts"))
 sys.dont_write_bytecode = True
-from data import conversions, sources  # noqa: E402
+from data import conversions, fault, generated, sources  # noqa: E402
 
 HELLASWAG_TEXT = "Sky: It is \u2014\n2\none\ntwo\n\"three\"\nfour\nSea: She\n0\nswims.\nd\u00efves.\nflies.\n\n"
 HELLASWAG_JSONL = (
@@ -485,11 +486,15 @@ class TableTest(unittest.TestCase):
         self.files = sources.read_sources()
 
     def test_it_is_sound(self):
-        self.assertEqual(len(self.files), 171)
+        self.assertEqual(len(self.files), 173)
         names = {}
         for file in self.files:
             self.assertRegex(file.sha256, "^[0-9a-f]{64}$")
-            self.assertRegex(file.url_path, r"^[\w.-]+/[\w.-]+/[0-9a-f]{12,40}/")
+            if file.generate:
+                self.assertIn(file.generate, generated.GENERATORS)
+                self.assertEqual((file.url_path, file.convert), ("", ""))
+            else:
+                self.assertRegex(file.url_path, r"^[\w.-]+/[\w.-]+/[0-9a-f]{12,40}/")
             self.assertNotIn("..", file.path.split("/"))
             self.assertTrue(file.licence and file.size > 0)
             self.assertIn(file.convert, {"", *conversions.CONVERSIONS})
@@ -506,6 +511,14 @@ class TableTest(unittest.TestCase):
                     compared += 1
         self.assertGreaterEqual(compared, 3)
 
+    def test_generated_files(self):
+        made = [file for file in self.files if file.generate]
+        self.assertEqual({file.path for file in made}, {"long/needle.jsonl", "long/state_tracking.jsonl"})
+        for file in made:
+            self.assertEqual(len(generated.bytes_of(file)), file.size)  # which checks the hash, too
+            with self.assertRaisesRegex(fault.Fault, f"{file.path}: .* has SHA-256 {file.sha256}, not 00"):
+                generated.bytes_of(dataclasses.replace(file, sha256="00"))
+
     def test_real_files(self):
         """The public files, where they are at hand, and what the conversions make of them."""
         shared = os.environ.get("FULLBAND_SHARED")
@@ -514,6 +527,8 @@ class TableTest(unittest.TestCase):
         if folder is None:
             self.skipTest("the public data files are not at hand")
         for file in self.files:
+            if file.generate:
+                continue
             content = (folder / file.path).read_bytes()
             self.assertEqual((len(content), hashlib.sha256(content).hexdigest()), (file.size, file.sha256), file.path)
             if file.convert:

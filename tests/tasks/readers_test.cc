@@ -66,6 +66,22 @@ TEST(Readers, GradedLinesBecomeItems) {
   EXPECT_EQ(Read("graded_steps_jsonl", kGradedLine)[0].fields["working"], "W");
 }
 
+constexpr char kNeedleLine[] =
+    R"({"id": "n-1", "context": "C", "question": "Q?", "stem": "It is", "answer": "7", "length": 128, "depth": 25})";
+constexpr char kDocumentsLine[] =
+    R"({"context": "C", "question": "Who?", "stem": "It is with", "answer": "Ben", "length": 256, "moves": 4})";
+
+TEST(Readers, LongPromptsBecomeItems) {
+  const auto items = Read("needle_jsonl", kNeedleLine);
+  ASSERT_EQ(items.size(), 1u);
+  EXPECT_EQ(items[0].id, "n-1");
+  EXPECT_EQ(
+      items[0].fields,
+      nlohmann::json::parse(
+          R"({"context": "C", "question": "Q?", "stem": "It is", "answer": "7", "length": 128, "depth": 25})"));
+  EXPECT_EQ(Read("documents_jsonl", kDocumentsLine)[0].fields["moves"], 4);
+}
+
 TEST(Readers, SchemaLinesBecomeItems) {
   const auto items = Read("schema_jsonl", kOwnSchemas);
   ASSERT_EQ(items.size(), 3u);
@@ -118,7 +134,9 @@ TEST(Readers, FillTheFieldsTheyName) {
                                                     {"mbpp_jsonl", kOwnPrograms},
                                                     {"mbpp_plus_jsonl", kOwnPlusPrograms},
                                                     {"graded_jsonl", kGradedLine},
-                                                    {"graded_steps_jsonl", kGradedLine}};
+                                                    {"graded_steps_jsonl", kGradedLine},
+                                                    {"needle_jsonl", kNeedleLine},
+                                                    {"documents_jsonl", kDocumentsLine}};
   for (const Reader& reader : Readers()) {
     for (const Item& item : Read(reader.name, lines.at(reader.name))) {
       for (const std::string& field : reader.fields)
@@ -259,6 +277,15 @@ INSTANTIATE_TEST_SUITE_P(
                kGraded,
                R"({"kind": "a", "difficulty": -1, "question": "q", "answer": "x"})",
                {"difficulty: is -1, below 0"}},
+        Broken{"needle_without_depth", "needle_jsonl", kDocumentsLine, {"line 1, depth: is missing"}},
+        Broken{"documents_of_negative_length",
+               "documents_jsonl",
+               Replaced(kDocumentsLine, "256", "-256"),
+               {"line 1, length: is -256, below 0"}},
+        Broken{"needle_without_stem",
+               "needle_jsonl",
+               Replaced(kNeedleLine, "stem", "stub"),
+               {"line 1, stem: is missing"}},
         Broken{"graded_without_kind",
                kGraded,
                R"({"difficulty": 1, "question": "q", "answer": "x"})",
