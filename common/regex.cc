@@ -72,25 +72,44 @@ Regex::Regex(const std::string& pattern, std::string place) : place_(std::move(p
   if (!code)
     throw Error(place_, fmt::format("is not a regular expression: {} (at byte {})", Message(error), offset));
   code_ = std::make_unique<Code>(code);
-  pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);  // without it, the interpreter does the same slower
+  // Without it, the interpreter does the same slower.
+  pcre2_jit_compile(code, PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_HARD);
+  uint32_t look_back = 0;
+  pcre2_pattern_info(code, PCRE2_INFO_MAXLOOKBEHIND, &look_back);
+  looks_back_ = look_back > 0;
 }
 
 Regex::~Regex() = default;
 
+int Regex::Match(std::string_view text, size_t from, uint32_t options) const {
+  Matcher& matcher = ThreadMatcher();
+  // The text has been checked once: checking it again at each match would take quadratic time.
+  const int found = pcre2_match(code_->value, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from,
+                                PCRE2_NO_UTF_CHECK | options, matcher.data, matcher.context);
+  if (found < 0 && found != PCRE2_ERROR_NOMATCH && found != PCRE2_ERROR_PARTIAL)
+    throw Error(place_,
+                fmt::format("cannot be applied to a text of {} bytes: {}", text.size(), Message(found)),
+                "the expression backtracks too much on this text");
+  return found;
+}
+
+size_t Regex::Settled(std::string_view text) const {
+  size_t settled = 0;
+  if (looks_back_) return settled;
+  const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(ThreadMatcher().data);
+  // A match that comes before any attempt has met the end of the text does not depend on what follows.
+  while (settled < text.size() && Match(text, settled, PCRE2_PARTIAL_HARD) >= 0 && offsets[0] < offsets[1])
+    settled = offsets[1];
+  return settled;
+}
+
 std::vector<RegexMatch> Regex::FindAll(std::string_view text) const {
   std::vector<RegexMatch> matches;
-  Matcher& matcher = ThreadMatcher();
-  const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(matcher.data);
+  const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(ThreadMatcher().data);
   size_t from = 0;  // the search goes on here
   while (from <= text.size()) {
-    // The text has been checked once: checking it again at each match would take quadratic time.
-    const int found = pcre2_match(code_->value, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from,
-                                  PCRE2_NO_UTF_CHECK, matcher.data, matcher.context);
+    const int found = Match(text, from, 0);
     if (found == PCRE2_ERROR_NOMATCH) break;
-    if (found < 0)
-      throw Error(place_,
-                  fmt::format("cannot be applied to a text of {} bytes: {}", text.size(), Message(found)),
-                  "the expression backtracks too much on this text");
     const size_t begin = offsets[0], end = offsets[1];
     if (begin == end && !matches.empty() && end == matches.back().end) {
       if (from == text.size()) break;

@@ -1,6 +1,7 @@
 // A regular expression over UTF-8 text (PCRE2), searched within bounds on steps and memory.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -25,10 +26,18 @@ class Regex {
   // UTF-8. Throws Error where the search takes too many steps. Safe to call from several threads.
   std::vector<RegexMatch> FindAll(std::string_view text) const;
 
+  // Up to here, the end of a match, `text` is searched alike whatever follows it, and a search from here on
+  // goes on as one of the whole text does. 0 where there is no such place, or the expression looks back.
+  size_t Settled(std::string_view text) const;
+
  private:
   struct Code;
+  // pcre2_match from an offset on. Throws Error where it takes too many steps.
+  int Match(std::string_view text, size_t from, uint32_t options) const;
+
   std::unique_ptr<Code> code_;
   std::string place_;
+  bool looks_back_ = false;
 };
 
 }  // namespace fullband

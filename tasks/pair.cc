@@ -39,28 +39,45 @@ size_t CountCharacters(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !IsTrailByte(c); }));
 }
 
-TokenPair EncodePair(const Tokenizer& tokenizer, std::string_view context, std::string_view continuation,
-                     const EncodeOptions& options, bool guarded) {
-  const auto encode = [&](std::string_view text, const EncodeOptions& how) {
-    return guarded ? tokenizer.EncodeGuarded(text, how) : tokenizer.Encode(text, how);
-  };
+PairEncoder::PairEncoder(const Tokenizer& tokenizer, std::string_view context, const EncodeOptions& options,
+                         bool guarded, const EncodedPrefix* shared)
+    : tokenizer_(tokenizer), options_(options), guarded_(guarded) {
   const size_t cut = context.size() - TrailingSpace(context);
-  const std::string scored = std::string(context.substr(cut)) + std::string(continuation);
+  space_ = context.substr(cut);
   context = context.substr(0, cut);
+  if (!guarded) {
+    context_ = tokenizer.EncodePrefix(context, options, shared);
+  } else {
+    context_.text = context;
+    context_.ids = EncodeAll(context, options);
+  }
+}
 
+std::vector<int32_t> PairEncoder::EncodeAll(std::string_view text, const EncodeOptions& options) const {
+  return guarded_ ? tokenizer_.EncodeGuarded(text, options) : tokenizer_.Encode(text, options);
+}
+
+TokenPair PairEncoder::Pair(std::string_view continuation) const {
+  const std::string scored = space_ + std::string(continuation);
   TokenPair pair;
-  pair.context = encode(context, options);
-  const std::vector<int32_t> joint = encode(std::string(context) + scored, options);
+  pair.context = context_.ids;
+  const std::vector<int32_t> joint = guarded_ ? EncodeAll(context_.text + scored, options_)
+                                              : tokenizer_.EncodeBehind(context_, scored, options_);
   pair.boundary_merge = joint.size() <= pair.context.size() ||
                         !std::equal(pair.context.begin(), pair.context.end(), joint.begin());
   if (!pair.boundary_merge) {
     pair.continuation.assign(joint.begin() + static_cast<ptrdiff_t>(pair.context.size()), joint.end());
   } else {
-    EncodeOptions alone = options;
+    EncodeOptions alone = options_;
     alone.add_special_tokens = false;
-    pair.continuation = encode(scored, alone);
+    pair.continuation = EncodeAll(scored, alone);
   }
   return pair;
+}
+
+TokenPair EncodePair(const Tokenizer& tokenizer, std::string_view context, std::string_view continuation,
+                     const EncodeOptions& options, bool guarded) {
+  return PairEncoder(tokenizer, context, options, guarded).Pair(continuation);
 }
 
 }  // namespace fullband

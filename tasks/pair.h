@@ -24,6 +24,25 @@ struct TokenPair {
 TokenPair EncodePair(const Tokenizer& tokenizer, std::string_view context, std::string_view continuation,
                      const EncodeOptions& options, bool guarded = false);
 
+// The pairs of one context, which is encoded once.
+class PairEncoder {
+ public:
+  // `shared` may be the encoding of a text that the context begins with, made with the same options.
+  PairEncoder(const Tokenizer& tokenizer, std::string_view context, const EncodeOptions& options,
+              bool guarded = false, const EncodedPrefix* shared = nullptr);
+  // As EncodePair.
+  TokenPair Pair(std::string_view continuation) const;
+
+ private:
+  std::vector<int32_t> EncodeAll(std::string_view text, const EncodeOptions& options) const;
+
+  const Tokenizer& tokenizer_;
+  EncodeOptions options_;
+  bool guarded_;
+  std::string space_;      // at the context's end
+  EncodedPrefix context_;  // what is before it
+};
+
 // The bytes at the end of `text` that Python's str.rstrip() would remove.
 size_t TrailingSpace(std::string_view text);
 

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include "common/error.h"
 #include "tasks/pair.h"
@@ -19,7 +22,7 @@ class Builder {
     encode_.add_special_tokens = !chat();
   }
 
-  Question Build(const Item& item) const {
+  Question Build(const Item& item) {
     Question question;
     question.item = item.id;
     question.fields = item.fields;
@@ -45,13 +48,21 @@ class Builder {
     return render_(messages);
   }
 
+  // In completion format: the encoding of what the item's prompts begin with, made once for each part.
+  const EncodedPrefix* Shared(const Item& item, size_t shots) {
+    if (chat() || shots == 0) return nullptr;
+    const auto [found, fresh] = shared_.try_emplace({item.part, shots});
+    if (fresh) found->second = tokenizer_.EncodePrefix(ShotsText(data_, item, shots), encode_);
+    return &found->second;
+  }
+
   // Fills text and tokens with so many shots. False where they do not fit and fewer shots may.
-  bool Fill(const Item& item, size_t shots, bool last, Question* question) const {
+  bool Fill(const Item& item, size_t shots, bool last, Question* question) {
     const std::string prompt = Prompt(item, shots, 0);
     question->prompt_text = chat() ? Tokenizer::Unguard(prompt) : prompt;
     if (data_.suite.ask == Ask::kChoose) return FillChoices(item, shots, prompt, last, question);
-    question->prompt =
-        chat() ? tokenizer_.EncodeGuarded(prompt, encode_) : tokenizer_.Encode(prompt, encode_);
+    question->prompt = chat() ? tokenizer_.EncodeGuarded(prompt, encode_)
+                              : tokenizer_.EncodePrefix(prompt, encode_, Shared(item, shots)).ids;
     const size_t size = question->prompt.size();
     if (size == 0) question->fault = "the prompt has no tokens";
     if (Fits(size + static_cast<size_t>(max_new_tokens_))) return true;
@@ -60,16 +71,19 @@ class Builder {
   }
 
   bool FillChoices(const Item& item, size_t shots, const std::string& first_prompt, bool last,
-                   Question* question) const {
+                   Question* question) {
     question->choices.clear();
     const bool contexts = data_.suite.choices == Choices::kContexts;
     size_t longest = 0;
     const std::vector<std::string> texts = ChoiceTexts(item);
     const std::vector<std::string> continuations = Continuations(data_, item);
+    const EncodedPrefix* shared = Shared(item, shots);
+    std::optional<PairEncoder> encoder;
     for (size_t i = 0; i < continuations.size(); ++i) {
-      const std::string prompt = contexts && i > 0 ? Prompt(item, shots, i) : first_prompt;
+      if (i == 0 || contexts)
+        encoder.emplace(tokenizer_, i == 0 ? first_prompt : Prompt(item, shots, i), encode_, chat(), shared);
       const std::string scored = chat() ? tokenizer_.Guard(continuations[i]) : continuations[i];
-      TokenPair pair = EncodePair(tokenizer_, prompt, scored, encode_, chat());
+      TokenPair pair = encoder->Pair(scored);
       if (pair.context.empty()) question->fault = "the context has no tokens";
       if (pair.continuation.empty()) question->fault = fmt::format("choice {} has no tokens", i);
       longest = std::max(longest, pair.context.size() + pair.continuation.size());
@@ -97,6 +111,7 @@ class Builder {
   const RenderChat& render_;
   int max_new_tokens_;
   EncodeOptions encode_;
+  std::map<std::pair<size_t, size_t>, EncodedPrefix> shared_;  // by part and number of shots
 };
 
 std::vector<std::string> StopStrings(const Suite& suite, const TaskOptions& options) {
@@ -127,7 +142,7 @@ Task BuildTask(const TaskData& data, const Tokenizer& tokenizer, const RenderCha
     task.max_new_tokens = options.max_new_tokens.value_or(data.suite.max_new_tokens);
   task.items_total = data.items.size();
   task.shots = options.shots.value_or(data.suite.shots);
-  const Builder builder(data, tokenizer, render, task.max_new_tokens);
+  Builder builder(data, tokenizer, render, task.max_new_tokens);
   for (const size_t row : AskedRows(data)) task.questions.push_back(builder.Build(data.items[row]));
   return task;
 }

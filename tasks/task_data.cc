@@ -269,14 +269,18 @@ std::span<const Item> ShotsOf(const TaskData& data, const Item& item) {
   return {begin, std::find_if(begin, data.shots.end(), other)};
 }
 
-std::string CompletionPrompt(const TaskData& data, const Item& item, size_t shots, size_t choice) {
+std::string ShotsText(const TaskData& data, const Item& item, size_t shots) {
   const Format format = Format::kCompletion;
   const std::span<const Item> all = ShotsOf(data, item);
   std::string text = Preamble(data.suite, format, item);
   for (const Item& shot : all.last(std::min(shots, all.size())))
     text += ShotQuestion(data.suite, format, shot) + ShotAnswer(data.suite, format, shot) +
             data.suite.shot_separator;
-  return text + QuestionText(data.suite, format, item, choice);
+  return text;
+}
+
+std::string CompletionPrompt(const TaskData& data, const Item& item, size_t shots, size_t choice) {
+  return ShotsText(data, item, shots) + QuestionText(data.suite, Format::kCompletion, item, choice);
 }
 
 std::vector<ChatMessage> ChatPrompt(const TaskData& data, const Item& item, size_t shots, size_t choice) {

@@ -45,6 +45,8 @@ std::vector<size_t> AskedRows(const TaskData& data);
 // The shots that the item is asked after: its part's.
 std::span<const Item> ShotsOf(const TaskData& data, const Item& item);
 
+// What stands before an item's question in completion format: the preamble and the last `shots` of its shots.
+std::string ShotsText(const TaskData& data, const Item& item, size_t shots);
 // The prompt of an item in completion format, with the last `shots` of its shots before it.
 // Choices::kContexts: with the context of `choice`; else `choice` changes nothing.
 std::string CompletionPrompt(const TaskData& data, const Item& item, size_t shots, size_t choice = 0);

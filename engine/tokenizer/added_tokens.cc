@@ -48,6 +48,7 @@ AddedTokenMatcher::AddedTokenMatcher(std::vector<AddedToken> tokens, std::vector
   for (size_t i = 0; i < texts_.size(); ++i)
     if (!texts_[i].empty())
       by_first_byte_[static_cast<unsigned char>(texts_[i][0])].push_back(static_cast<int>(i));
+  for (const std::string& text : texts_) longest_ = std::max(longest_, text.size());
   for (std::vector<int>& indices : by_first_byte_)
     std::stable_sort(indices.begin(), indices.end(),
                      [&](int a, int b) { return texts_[a].size() > texts_[b].size(); });
@@ -83,6 +84,12 @@ std::vector<TextPart> AddedTokenMatcher::Split(std::string_view text, const Matc
   }
   if (covered != text.size()) out.push_back({covered, text.size(), -1});
   return out;
+}
+
+bool AddedTokenMatcher::Occurs(std::string_view text) const {
+  for (size_t at = 0; !tokens_.empty() && at < text.size(); ++at)
+    if (Longest(text, at) >= 0) return true;
+  return false;
 }
 
 bool AddedTokenMatcher::SpecialAt(std::string_view text, size_t at) const {

@@ -35,6 +35,10 @@ class AddedTokenMatcher {
   // overlap where a token is white space that one before it took, as in Hugging Face's tokenizers.
   std::vector<TextPart> Split(std::string_view text, const MatchRules& rules) const;
 
+  // Whether any token stands anywhere in the text.
+  bool Occurs(std::string_view text) const;
+  size_t longest() const { return longest_; }  // bytes of the longest token
+
   // Whether a special token stands at `at`, and whether one stands anywhere.
   bool SpecialAt(std::string_view text, size_t at) const;
   bool HasSpecial(std::string_view text) const;
@@ -47,6 +51,7 @@ class AddedTokenMatcher {
   std::vector<std::string> texts_;
   // By first byte: indices of texts, longest first.
   std::vector<std::vector<int>> by_first_byte_;
+  size_t longest_ = 0;
 };
 
 }  // namespace fullband

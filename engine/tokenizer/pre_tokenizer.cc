@@ -121,6 +121,28 @@ Pieces PreTokenizer::Split(std::string_view text) const {
   return pieces;
 }
 
+size_t PreTokenizer::Settled(std::string_view text) const {
+  const bool spaces = std::any_of(stages_.begin(), stages_.end(),
+                                  [](const Stage& stage) { return stage.part.add_prefix_space; });
+  if (spaces) return 0;  // where a piece begins, its text changes
+  size_t settled = 0;
+  for (const Stage& stage : stages_) {
+    if (stage.part.kind == PreTokenizerPart::Kind::kDigits && stage.part.individual_digits) {
+      // What stands before a digit has ended, and so has the digit. Any place behind it is as good.
+      for (size_t at = settled; at < text.size();)
+        if (IsNumeric(NextCharacter(text, &at))) settled = at;
+    } else if (stage.regex) {
+      const bool apart =
+          stage.part.behavior == SplitBehavior::kIsolated || stage.part.behavior == SplitBehavior::kRemoved;
+      // The stages behind it see what this one has cut, a piece at a time.
+      return apart ? settled + stage.regex->Settled(ForExpressions(text.substr(settled))) : 0;
+    } else if (stage.part.kind == PreTokenizerPart::Kind::kDigits) {
+      return 0;  // runs of digits may go on
+    }
+  }
+  return settled;
+}
+
 void PreTokenizer::Apply(const Stage& stage, const std::string& for_expressions, Pieces* pieces) {
   const bool digits = stage.part.kind == PreTokenizerPart::Kind::kDigits;
   if (!stage.regex && !digits) return;

@@ -26,6 +26,10 @@ class PreTokenizer {
   // `text` is valid UTF-8. Throws Error where an expression needs too many steps for it. Thread-safe.
   Pieces Split(std::string_view text) const;
 
+  // Whatever follows `text`, its pieces up to here are the same, one of them ends here, and the rest is cut
+  // as if it stood alone. 0 where there is no such place. Thread-safe.
+  size_t Settled(std::string_view text) const;
+
  private:
   struct Stage {
     PreTokenizerPart part;

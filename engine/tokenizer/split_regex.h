@@ -25,6 +25,9 @@ class SplitRegex {
   // ForExpressions(). Throws Error where the search takes too many steps. Safe to call from several threads.
   std::vector<Stretch> Search(std::string_view text) const;
 
+  // Regex::Settled.
+  size_t Settled(std::string_view text) const { return regex_.Settled(text); }
+
  private:
   Regex regex_;
 };

@@ -89,6 +89,9 @@ struct Tokenizer::Impl {
   void AppendPart(std::string_view text, const MatchRules& rules, std::vector<int32_t>* ids) const;
   std::vector<int32_t> Encode(std::string_view text, const std::vector<size_t>& marks,
                               const EncodeOptions& options) const;
+  bool IsPlain(std::string_view text) const;
+  bool GoOn(const EncodedPrefix& from, std::string_view rest, const EncodeOptions& options,
+            EncodedPrefix* out) const;
 
   std::vector<NormalForm> normalizers;
   PreTokenizer pre_tokenizer;
@@ -163,6 +166,37 @@ std::vector<int32_t> Tokenizer::Impl::Encode(std::string_view text, const std::v
   return out;
 }
 
+// Whether the text is cut into pieces as it stands: nothing to normalize, and no token that is looked for.
+bool Tokenizer::Impl::IsPlain(std::string_view text) const {
+  const bool ascii =
+      std::all_of(text.begin(), text.end(), [](char c) { return static_cast<signed char>(c) >= 0; });
+  return (ascii || normalizers.empty()) && !raw_tokens.Occurs(text) && !normalized_tokens.Occurs(text);
+}
+
+// The encoding of from.text + rest, of which only what is not settled is encoded anew; `out` has no text
+// then. False where the text is not plain.
+bool Tokenizer::Impl::GoOn(const EncodedPrefix& from, std::string_view rest, const EncodeOptions& options,
+                           EncodedPrefix* out) const {
+  // A token may begin in the settled part and end behind it.
+  const size_t longest = std::max(raw_tokens.longest(), normalized_tokens.longest());
+  const size_t seen = from.settled - std::min(from.settled, longest);
+  const std::string end = from.text.substr(seen) + std::string(rest);
+  const std::string_view open = std::string_view(end).substr(from.settled - seen);
+  CheckUtf8(open);
+  if (!IsPlain(end)) return false;
+  out->ids.assign(from.ids.begin(), from.ids.begin() + static_cast<ptrdiff_t>(from.settled_ids));
+  out->settled_ids = from.settled_ids;
+  const size_t settled = pre_tokenizer.Settled(open);
+  out->settled = from.settled + settled;
+  const Pieces pieces = pre_tokenizer.Split(open);
+  for (const Stretch& piece : pieces.stretches) {
+    bpe.Append(std::string_view(pieces.text).substr(piece.begin, piece.end - piece.begin), &out->ids);
+    if (piece.end <= settled) out->settled_ids = out->ids.size();
+  }
+  if (options.add_special_tokens) out->ids.insert(out->ids.end(), after.begin(), after.end());
+  return true;
+}
+
 Tokenizer::Tokenizer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Tokenizer::~Tokenizer() = default;
 
@@ -181,6 +215,28 @@ bool Tokenizer::Exists(const std::filesystem::path& folder) {
 
 std::vector<int32_t> Tokenizer::Encode(std::string_view text, const EncodeOptions& options) const {
   return impl_->Encode(text, {}, options);
+}
+
+EncodedPrefix Tokenizer::EncodePrefix(std::string_view text, const EncodeOptions& options,
+                                      const EncodedPrefix* shorter) const {
+  EncodedPrefix nothing, out;
+  if (options.add_special_tokens) nothing.ids = impl_->before;
+  nothing.settled_ids = nothing.ids.size();
+  const EncodedPrefix& from =
+      shorter && shorter->settled > 0 && text.starts_with(shorter->text) ? *shorter : nothing;
+  if (!impl_->GoOn(from, text.substr(from.text.size()), options, &out)) {
+    out = EncodedPrefix();
+    out.ids = Encode(text, options);
+  }
+  out.text = text;
+  return out;
+}
+
+std::vector<int32_t> Tokenizer::EncodeBehind(const EncodedPrefix& prefix, std::string_view rest,
+                                             const EncodeOptions& options) const {
+  EncodedPrefix out;
+  if (prefix.settled > 0 && impl_->GoOn(prefix, rest, options, &out)) return std::move(out.ids);
+  return Encode(prefix.text + std::string(rest), options);
 }
 
 std::string Tokenizer::Guard(std::string_view text) const {

@@ -20,6 +20,14 @@ struct EncodeOptions {
   bool split_special_tokens = false;
 };
 
+// A text's encoding, made once for the encodings of longer texts that begin with it.
+struct EncodedPrefix {
+  std::string text;
+  std::vector<int32_t> ids;  // what Encode gives for it
+  // Whatever follows the text: the first `settled_ids` ids stand for its first `settled` bytes.
+  size_t settled = 0, settled_ids = 0;
+};
+
 class Tokenizer {
  public:
   // Reads tokenizer.json and, where present, tokenizer_config.json. Throws Error naming the file and the part
@@ -32,6 +40,14 @@ class Tokenizer {
 
   // `text` must be UTF-8; throws Error at the first byte that is not.
   std::vector<int32_t> Encode(std::string_view text, const EncodeOptions& options = {}) const;
+
+  // As Encode, with what it takes to go on from there; `shorter`, made with the same options, is gone on from
+  // where the text begins with its text.
+  EncodedPrefix EncodePrefix(std::string_view text, const EncodeOptions& options,
+                             const EncodedPrefix* shorter = nullptr) const;
+  // What Encode gives for the prefix's text and `rest` behind it; time depends on the rest alone.
+  std::vector<int32_t> EncodeBehind(const EncodedPrefix& prefix, std::string_view rest,
+                                    const EncodeOptions& options) const;
 
   // Inserts an invisible mark (U+FDD0) into every occurrence of a special token's text, so that, once the
   // text is part of a rendered chat template, EncodeGuarded does not read it as that token. Text without any
