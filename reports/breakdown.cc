@@ -11,7 +11,7 @@ namespace fullband {
 
 namespace {
 
-constexpr char kAll[] = "all";
+constexpr char kAll[] = "all", kMean[] = "mean";
 
 std::vector<std::string> FieldsOf(const ItemResult& item) {
   std::vector<std::string> fields;
@@ -82,11 +82,13 @@ std::vector<Part> PartsByText(const std::vector<Entry>& entries, size_t place) {
   return parts;
 }
 
+bool ByNumber(const std::vector<Entry>& entries, size_t place) {
+  return std::all_of(entries.begin(), entries.end(),
+                     [place](const Entry& entry) { return entry.item->groups[place].number.has_value(); });
+}
+
 std::vector<Part> Parts(const std::vector<Entry>& entries, size_t place) {
-  const bool numbers = std::all_of(entries.begin(), entries.end(), [place](const Entry& entry) {
-    return entry.item->groups[place].number.has_value();
-  });
-  return numbers ? PartsByNumber(entries, place) : PartsByText(entries, place);
+  return ByNumber(entries, place) ? PartsByNumber(entries, place) : PartsByText(entries, place);
 }
 
 class Builder {
@@ -95,7 +97,7 @@ class Builder {
 
   // The rows of `entries` from field `place` on, under the labels of the fields before it, then their sum.
   void Add(const std::vector<Entry>& entries, size_t place, const std::vector<std::string>& labels) {
-    const size_t fields = breakdown_.fields.size();
+    const size_t fields = breakdown_.fields.size(), first = breakdown_.rows.size();
     const std::vector<Part> parts = Parts(entries, place);
     for (const Part& part : parts) {
       std::vector<std::string> more = labels;
@@ -109,6 +111,8 @@ class Builder {
     std::vector<std::string> sum = labels;
     sum.resize(fields, kAll);
     AddRow(entries, sum);
+    breakdown_.rows.back().kind = BreakdownRow::Kind::kSum;
+    if (!ByNumber(entries, fields - 1)) AddMean(first, sum);
   }
 
  private:
@@ -122,6 +126,23 @@ class Builder {
       ++row.cells[entry.run].items;
       row.cells[entry.run].correct += *score;
     }
+  }
+
+  // Of the rows from `first` on that have values, each with the same weight; a run's rows without items are
+  // none.
+  void AddMean(size_t first, std::vector<std::string> labels) {
+    labels.back() = kMean;
+    BreakdownRow mean{labels, std::vector<BreakdownCell>(breakdown_.runs.size()), BreakdownRow::Kind::kMean};
+    for (size_t i = first; i < breakdown_.rows.size(); ++i) {
+      if (breakdown_.rows[i].kind != BreakdownRow::Kind::kValues) continue;
+      for (size_t run = 0; run < mean.cells.size(); ++run) {
+        const std::optional<double> share = breakdown_.rows[i].cells[run].Share();
+        if (!share) continue;
+        ++mean.cells[run].items;
+        mean.cells[run].correct += *share;
+      }
+    }
+    breakdown_.rows.push_back(std::move(mean));
   }
 
   Breakdown& breakdown_;

@@ -20,16 +20,23 @@ struct BreakdownCell {
 };
 
 struct BreakdownRow {
-  // A value, or range of values, for each field; "all" where the row sums up.
+  enum class Kind {
+    kValues,  // the items with these values
+    kSum,     // those of several rows
+    kMean,    // the mean of several rows' shares: a row counts as an item does elsewhere
+  };
+  // A value, or range of values, for each field; "all" where the row sums up, "mean" where it is a mean.
   std::vector<std::string> labels;
   std::vector<BreakdownCell> cells;  // one a run
+  Kind kind = Kind::kValues;
 };
 
 struct Breakdown {
   std::vector<std::string> fields;
   std::vector<const RunResults*> runs;
   // Sorted by value: numbers ascending, texts as the data have them. With two fields, the rows of each of the
-  // first one's values stand together and end with their sum.
+  // first one's values stand together and end with their sum. Where the last field's values are texts, such
+  // as subjects, the mean over them follows each sum.
   std::vector<BreakdownRow> rows;
 };
 

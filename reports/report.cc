@@ -164,8 +164,15 @@ std::string BreakdownTable(const Breakdown& breakdown) {
     }
     table.Add(cells);
   }
-  return fmt::format("### Accuracy by {}\n\nBy the headline grader; in brackets the items that count.\n\n",
-                     Joined(breakdown.fields, " and ")) +
+  const bool means = std::any_of(breakdown.rows.begin(), breakdown.rows.end(), [](const BreakdownRow& row) {
+    return row.kind == BreakdownRow::Kind::kMean;
+  });
+  const std::string note =
+      means ? fmt::format(" `all` weighs every item alike, `mean` every {} (in brackets their number).",
+                          breakdown.fields.back())
+            : "";
+  return fmt::format("### Accuracy by {}\n\nBy the headline grader; in brackets the items that count.{}\n\n",
+                     Joined(breakdown.fields, " and "), note) +
          table.Render();
 }
 

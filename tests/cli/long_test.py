@@ -1,5 +1,6 @@
-"""The suites of long prompts, asked of a model whose context holds some of them: those that do not fit are faults that
-say so, and no prompt is ever cut.
+"""Prompts that are longer than a model's context. Whole shots go, oldest first, and their number is kept; of the suites
+of long prompts, asked of a model whose context holds some of them, those that do not fit are faults that say so. No
+prompt is ever cut.
 
 Run: python3 long_test.py PROGRAM
 """
@@ -24,6 +25,7 @@ HOME = Path(__file__).resolve().parent.parent.parent
 CONTEXT = 700  # positions: between what 256 and 512 words need
 SUITES = {"long_needle": ("needle", "depth"), "long_state_tracking": ("state_tracking", "moves")}
 ITEMS = 30
+SHOTS, NEW = 5, 4
 
 
 class Long(unittest.TestCase):
@@ -31,9 +33,12 @@ class Long(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
+        self.model = self.make_model("model", CONTEXT)
+
+    def make_model(self, name: str, context: int) -> Path:
         shape = tiny.checkpoints.Shape("tiny", width=16, inner=24, layers=1, heads=2, groups=1, vocab=3100,
-                                       extra={"max_position_embeddings": CONTEXT})
-        self.model = tiny.model(self.folder / "model", shape, "qwen_kind")
+                                       extra={"max_position_embeddings": context})
+        return tiny.model(self.folder / name, shape, "qwen_kind")
 
     def own_suite(self, name: str) -> Path:
         """The suite as it is shipped, over shorter items."""
@@ -65,8 +70,8 @@ class Long(unittest.TestCase):
         self.assertIn("some items could not be asked", done.stderr)
         self.run_it("report", "--store", store, "--out", self.folder / "report")
         database = sqlite3.connect(store)
-        rows = database.execute("SELECT item, groups, prompt, fault, prompt_tokens FROM samples JOIN items ON items.id = "
-                                "item_id ORDER BY run_id, position").fetchall()
+        rows = database.execute("SELECT item, groups, prompt, fault, prompt_tokens FROM samples JOIN items "
+                                "ON items.id = item_id ORDER BY run_id, position").fetchall()
         database.close()
         return rows
 
@@ -93,6 +98,37 @@ class Long(unittest.TestCase):
             head, row = (re.search(pattern, report, re.MULTILINE).group().split("|")
                          for pattern in (r"^\| model .*faults.*", r"^\| model +\| standard .*"))
             self.assertEqual(int(row[[cell.strip() for cell in head].index("faults")]), ITEMS - fitting // 2)
+
+    def prompts(self, model: Path, store: Path) -> list[tuple]:
+        """(prompt, shots dropped) of mini_gsm8k's first items."""
+        self.run_it("run", "--model", model, "--suite", "mini_gsm8k", "--setting", "standard", "--shots", SHOTS,
+                    "--limit", ITEMS, "--max-new", NEW, "--store", store, "--threads", 1, "--quiet")
+        database = sqlite3.connect(store)
+        rows = database.execute("SELECT prompt, shots_dropped, fault FROM items JOIN samples ON items.id = item_id "
+                                "ORDER BY position").fetchall()
+        database.close()
+        self.assertEqual({fault for *_, fault in rows}, {""})
+        return [row[:2] for row in rows]
+
+    def test_whole_shots_go_oldest_first_and_are_counted(self):
+        whole = self.prompts(self.make_model("wide", 4096), self.folder / "wide.db")
+        self.assertEqual({dropped for _, dropped in whole}, {0})
+        # What is left of each prompt without its 0, 1, ... oldest shots.
+        mark = "Question: "
+        ends = [[mark + mark.join(prompt.split(mark)[1 + dropped:]) for dropped in range(SHOTS + 1)]
+                for prompt, _ in whole]
+        for (prompt, _), end in zip(whole, ends):
+            self.assertEqual(prompt, end[0])
+        counts = self.tokens_of([text for end in ends for text in end])
+        counts = [counts[i:i + SHOTS + 1] for i in range(0, len(counts), SHOTS + 1)]
+        context = sorted(count[2] for count in counts)[ITEMS // 2] + NEW  # half of the items have room for all but two
+        expected = [next(i for i, count in enumerate(row) if count + NEW <= context) for row in counts]
+        self.assertGreater(len(set(expected)), 1)
+        asked = self.prompts(self.make_model("narrow", context), self.folder / "narrow.db")
+        self.assertEqual(asked, [(end[dropped], dropped) for end, dropped in zip(ends, expected)])
+        self.run_it("report", "--store", self.folder / "narrow.db", "--out", self.folder / "report")
+        self.assertIn(f"items that lost shots to fit the context: {sum(map(bool, expected))}.",
+                      (self.folder / "report" / "report.md").read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

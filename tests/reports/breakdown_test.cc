@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <tuple>
 
 #include "tests/reports/made_results.h"
 
@@ -132,10 +133,43 @@ TEST(BreakDown, RowsOfOneKindStandTogetherAndEndWithTheirSum) {
                           "counter 2: 1/1", "counter all: 1/2", "odd 7: 1/1", "all all: 4/5"));
 }
 
+// Items in data order, as MMLU's: category, subject, result.
+RunResults BySubject(const std::string& setting,
+                     const std::vector<std::tuple<const char*, const char*, Result>>& items) {
+  RunResults results = MakeResults(setting, {});
+  for (const auto& [category, subject, result] : items) {
+    results.items.push_back(MakeResults(setting, {{{result}}}).items.front());
+    results.items.back().groups = {Text("category", category), Text("subject", subject)};
+  }
+  return results;
+}
+
+TEST(BreakDown, SubjectsHaveAMeanBesideTheSum) {
+  const std::vector<RunResults> runs = {BySubject("standard", {{"stem", "algebra", kRight},
+                                                               {"stem", "algebra", kRight},
+                                                               {"stem", "algebra", kRight},
+                                                               {"stem", "algebra", kWrong},
+                                                               {"other", "nutrition", kRight},
+                                                               {"stem", "anatomy", kWrong},
+                                                               {"stem", "anatomy", kWrong}}),
+                                        BySubject("latent", {{"stem", "algebra", kWrong},
+                                                             {"other", "nutrition", kRight},
+                                                             {"stem", "anatomy", Result::kFault}})};
+  // Of the means over subjects: 0.75 and 0 in stem, 0.75, 0 and 1 in all; the second run has no anatomy.
+  EXPECT_THAT(Lines(runs), ElementsAre("stem algebra: 3/4 0/1", "stem anatomy: 0/2 0/0", "stem all: 3/6 0/1",
+                                       "stem mean: 0.75/2 0/1", "other nutrition: 1/1 1/1",
+                                       "all all: 4/7 1/2", "all mean: 1.75/3 1/2"));
+  const Breakdown breakdown = BreakDown(runs).front();
+  EXPECT_EQ(breakdown.rows[3].kind, BreakdownRow::Kind::kMean);
+  EXPECT_EQ(breakdown.rows[3].cells[0].Share(), 0.375);  // where the sum has 0.5
+  EXPECT_EQ(breakdown.rows[2].kind, BreakdownRow::Kind::kSum);
+  EXPECT_EQ(breakdown.rows[0].kind, BreakdownRow::Kind::kValues);
+}
+
 TEST(BreakDown, MixedValuesAreTexts) {
   RunResults results = ByNumber("standard", {{10, kRight}, {9, kRight}, {9, kRight}});
   results.items[1].groups = {Text("k", "many")};
-  EXPECT_THAT(Lines({results}), ElementsAre("10: 1/1", "many: 1/1", "9: 1/1", "all: 3/3"));
+  EXPECT_THAT(Lines({results}), ElementsAre("10: 1/1", "many: 1/1", "9: 1/1", "all: 3/3", "mean: 3/3"));
 }
 
 TEST(BreakDown, EachRunsHeadlineGraderDecides) {

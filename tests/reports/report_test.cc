@@ -1,5 +1,6 @@
 #include "reports/report.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -141,6 +142,30 @@ TEST_F(ReportTest, WarnsOfTruncatedTraces) {
   run.suite = "another";
   AddSyntheticRun(*store, run);
   EXPECT_THAT(RenderReport(*store), HasSubstr("2 of 10 traces were truncated"));
+}
+
+// As MMLU: three subjects of two categories, of 1, 2 and 4 items; the expected figures are counted by hand.
+TEST_F(ReportTest, SubjectsCategoriesAndAllHaveSumsAndMeans) {
+  SyntheticRun run{"standard", {}};
+  run.suite = "mmlu";
+  run.choose = true;
+  const auto add = [&run](const std::string& category, const std::string& subject, const char* outcomes) {
+    const std::string groups = fmt::format(R"({{"category":"{}","subject":"{}"}})", category, subject);
+    for (int i = 0; outcomes[i]; ++i)
+      run.samples.push_back({fmt::format("{}/{}", subject, i), outcomes[i] == 'r' ? "correct" : "incorrect",
+                             0, "", "", groups, -1.0});
+  };
+  add("stem", "algebra", "rrrw");
+  add("stem", "anatomy", "ww");
+  add("humanities", "law", "r");
+  AddSyntheticRun(*store, run);
+  const std::string report = RenderReport(*store);
+  EXPECT_THAT(report, HasSubstr("`all` weighs every item alike, `mean` every subject"));
+  EXPECT_THAT(report,
+              HasSubstr("| stem       | algebra |  75.0 % (4) |\n| stem       | anatomy |   0.0 % (2) |\n"
+                        "| stem       | all     |  50.0 % (6) |\n| stem       | mean    |  37.5 % (2) |\n"
+                        "| humanities | law     | 100.0 % (1) |\n| all        | all     |  57.1 % (7) |\n"
+                        "| all        | mean    |  58.3 % (3) |\n"));
 }
 
 TEST_F(ReportTest, SaysWhichRunsHaveNoGroups) {
