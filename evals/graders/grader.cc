@@ -11,7 +11,7 @@ namespace {
 // Every grader of texts. A version is raised whenever a verdict may change.
 const std::vector<Grader>& Graders() {
   static const std::vector<Grader> graders = {
-      {"number", 1, GradeNumber},
+      {"number", 2, GradeNumber},
       {"lmeval_strict", 1, GradeLmEvalStrict},
       {"lmeval_flexible", 1, GradeLmEvalFlexible},
       {"exact", 1, GradeExact, true},

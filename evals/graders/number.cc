@@ -277,7 +277,8 @@ Verdict GradeNumber(const TextSample& sample) {
   if (!gold) return {Outcome::kFault, 0, "", "gold_not_a_number"};
   const VisibleText visible = WithoutThoughts(sample.completion);
   const std::optional<Answer> answer = AnswerFinder(visible.text).Find();
-  if (!answer) {
+  // Without a marker, what stands before a thought that never ended is no answer.
+  if (!answer || (visible.ends_in_thought && !answer->marked)) {
     const bool empty = std::all_of(visible.text.begin(), visible.text.end(), IsSpace);
     const char* detail = visible.ends_in_thought ? "truncated_in_thought" : empty ? "empty" : "no_number";
     return {Outcome::kNoAnswer, 0, "", detail};

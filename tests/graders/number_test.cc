@@ -126,7 +126,12 @@ TEST(Number, ThoughtsNeverCount) {
   Check({{"<think>3 + 4 = 7\n#### 7</think>", "7", kNothing, ""},
          {"<think>3? \\boxed{3}</think>#### 7", "7", kRight, "7"},
          {"so 3.\n</think>\n7", "7", kRight, "7"},
-         {"#### 7\n<think>or is it 3", "7", kRight, "7"}});
+         {"#### 7\n<think>or is it 3", "7", kRight, "7"},
+         {"the answer is 7.\n<think>or is it 3", "7", kRight, "7"},
+         // Steps before a thought that never ended are no answer, right or wrong.
+         {"3 + 4 = 7.\n<think>or is it 3", "7", kNothing, ""},
+         {"3 + 4 = 7.\n<think>or is it 3</think>", "7", kRight, "7"}});
+  EXPECT_EQ(GradeNumber({"3 + 4 = 7.\n<think>or is it 3", "7"}).detail, "truncated_in_thought");
   EXPECT_EQ(GradeNumber({"<think>7", "7"}).detail, "truncated_in_thought");
 }
 
