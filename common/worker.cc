@@ -249,6 +249,11 @@ nlohmann::json Worker::Call(const nlohmann::json& request, std::chrono::millisec
   if (reply.contains("missing"))
     throw Error("worker job " + job, "Python package missing: " + reply.value("missing", "?"),
                 "run scripts/setup");
+  if (const std::string limit = reply.value("limit", ""); !limit.empty()) {
+    // What is left of the process's memory may be in pieces: the next job must not pay for this one.
+    if (limit == "memory") impl_->process.reset();
+    throw WorkerLimit(limit);
+  }
   throw Error("worker job " + job, reply.value("error", "failed"));
 }
 

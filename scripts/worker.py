@@ -2,7 +2,8 @@
 
 Frames on stdin and stdout: a 4-byte little-endian length and that many bytes of JSON (UTF-8).
 Request {"job": NAME, ...}; reply {"ok": true, "result": ...} or {"ok": false, "error": TEXT}, with "missing": NAME
-beside the error where a Python package is not installed. Ends when stdin does.
+beside the error where a Python package is not installed, "limit": "memory" or "recursion" where the job wanted too much.
+Ends when stdin does.
 """
 
 import importlib
@@ -77,9 +78,9 @@ def answer(frame):
     except (KeyboardInterrupt, SystemExit) as error:
         return {"ok": False, "error": f"the job tried to end the worker: {error!r}"}
     except RecursionError:
-        return {"ok": False, "error": "nested too deeply"}
+        return {"ok": False, "error": "nested too deeply", "limit": "recursion"}
     except MemoryError:
-        return {"ok": False, "error": "out of memory"}
+        return {"ok": False, "error": "out of memory", "limit": "memory"}
     except Exception as error:  # whatever a job raises is its answer, not the worker's end
         return {"ok": False, "error": str(error) or type(error).__name__}
 

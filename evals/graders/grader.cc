@@ -15,8 +15,8 @@ const std::vector<Grader>& Graders() {
       {"lmeval_strict", 1, GradeLmEvalStrict},
       {"lmeval_flexible", 1, GradeLmEvalFlexible},
       {"exact", 1, GradeExact, true},
-      {"math", 1, GradeMath},
-      {"math_verify", 1, GradeMathVerify},
+      {"math", 2, GradeMath},
+      {"math_verify", 2, GradeMathVerify},
   };
   return graders;
 }

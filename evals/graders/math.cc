@@ -111,6 +111,8 @@ Verdict GradeMath(const TextSample& sample) {
         SameAnswer(answer->text, gold, [&](const MathNode& a, const MathNode& b) { return question(a, b); });
   } catch (const WorkerTimeout&) {
     return {Outcome::kTimeout, 0, answer->text, "symbolic"};
+  } catch (const WorkerLimit& limit) {
+    return {Outcome::kTimeout, 0, answer->text, limit.which + "_limit"};
   }
   std::string detail = comparison.detail;
   if (!comparison.same && question.too_large()) detail = "too_large";

@@ -24,6 +24,8 @@ Verdict GradeMathVerify(const TextSample& sample) {
     answer = CallGradingWorker(request, kTimeLimit);
   } catch (const WorkerTimeout&) {
     return {Outcome::kTimeout, 0, "", "library"};
+  } catch (const WorkerLimit& limit) {
+    return {Outcome::kTimeout, 0, "", limit.which + "_limit"};
   }
   if (!answer.at("gold_found").get<bool>()) return {Outcome::kFault, 0, "", "gold_not_understood"};
   const bool correct = answer.at("correct").get<bool>();

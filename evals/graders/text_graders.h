@@ -34,12 +34,14 @@ Verdict GradeExact(const TextSample& sample);
 // may be the whole reference solution. `extracted` is the answer as written. Details: "empty",
 // "truncated_in_thought", "no_answer" (nothing that could be one), "unmarked" (nothing said that it is the
 // answer), "unfinished_box" (the last box was cut off; the one before it counted), "not_understood" and
-// "too_large" (math_answer.h), "symbolic" (a time-out), "gold_is_empty" (a fault of the data).
+// "too_large" (math_answer.h), "symbolic", "memory_limit" and "recursion_limit" (time-outs: what was asked of
+// Python took too long or too much), "gold_is_empty" (a fault of the data).
 Verdict GradeMath(const TextSample& sample);
 
 // math-verify's verdict with its default settings, faults included. A bare gold is put in a box, as reference
 // solutions have it. `extracted` is the text that the library read. Details: "no_answer" (it found none),
-// "library" (a time-out that its own alarm did not reach), "gold_not_understood" (a fault).
+// "library" (a time-out that its own alarm did not reach), "memory_limit", "recursion_limit" (time-outs,
+// too), "gold_not_understood" (a fault).
 Verdict GradeMathVerify(const TextSample& sample);
 
 }  // namespace fullband

@@ -7,7 +7,6 @@ import resource
 import mpmath
 import sympy
 
-MEMORY_BYTES = 2 << 30  # of address space: a job that wants more gets MemoryError
 POINTS = 12  # of each kind, at which two expressions are compared
 ENOUGH_POINTS = 4  # where both must be defined to say that they are equal
 DIGITS = 40
@@ -70,13 +69,13 @@ class Unknown(Exception):
 
 
 def prepare_grading(request):
-    """Imports what the other jobs need, and bounds the process's memory."""
+    """{"memory_bytes"}: imports what the other jobs need, and bounds the process's address space, so that a job that wants
+    more gets MemoryError."""
     import math_verify  # noqa: F401
 
     logging.getLogger("math_verify").setLevel(logging.CRITICAL)
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    limit = MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(MEMORY_BYTES, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+    limit, (_, hard) = request["memory_bytes"], resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
     return True
 
 

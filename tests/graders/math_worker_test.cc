@@ -92,10 +92,12 @@ TEST_F(MathWorker, HostileExpressionsAreBounded) {
   EXPECT_EQ(Grade("\\cot x", "\\frac{1}{\\tan x}").outcome, Outcome::kCorrect);
 }
 
-// Defined nowhere for real numbers, so that SymPy is left with it.
+// Defined nowhere for real numbers, so that SymPy is left with them.
+constexpr const char* kSlow[] = {"\\sqrt{-1-x^2}\\cdot\\sin(\\sqrt{-2-x^2}+\\cos(\\sqrt{-3-x^4}))^{99}",
+                                 "\\ln(-7-x^2)+\\sqrt{-y^2-1}"};
+
 TEST_F(MathWorker, WhatTakesTooLongIsATimeOut) {
-  const std::string slow = "\\sqrt{-1-x^2}\\cdot\\sin(\\sqrt{-2-x^2}+\\cos(\\sqrt{-3-x^4}))^{99}";
-  const Verdict verdict = Grade(slow, "\\ln(-7-x^2)+\\sqrt{-y^2-1}");
+  const Verdict verdict = Grade(kSlow[0], kSlow[1]);
   EXPECT_EQ(verdict.outcome, Outcome::kTimeout);
   EXPECT_EQ(verdict.score, 0);
   EXPECT_EQ(verdict.detail, "symbolic");
@@ -108,20 +110,41 @@ TEST_F(MathWorker, ATimeOutEndsTheProcessAndTheNextCallStartsOne) {
   EXPECT_EQ(GradeMathVerify({"\\boxed{\\frac12}", "0.5"}).outcome, Outcome::kCorrect);
 }
 
-TEST_F(MathWorker, MemoryIsBounded) {
-  // Not what the grader sends: its own bounds are left out, so that those of the process are met. The number
-  // would take six gigabytes.
-  const json tower = {"power", {"number", "3"}, {"power", {"number", "9"}, {"number", "11"}}};
-  const json nowhere = {
-      "function", "ln", {"add", {"number", "-1"}, {"power", {"symbol", "x"}, {"number", "0.5"}}}};
-  const json request = {{"job", "same_expression"},
-                        {"left", {"multiply", {"power", {"number", "-1"}, {"number", "0.5"}}, tower}},
-                        {"right", nowhere}};
-  try {
-    CallGradingWorker(request, seconds(5));
-  } catch (const WorkerTimeout&) {
-  } catch (const Error&) {
+// Grades in processes with little memory, as a user may want it on a small machine.
+class LittleMemory : public MathWorker {
+ protected:
+  void SetUp() override {
+    MathWorker::SetUp();
+    setenv("FULLBAND_GRADING_MEMORY", "136", 1);
   }
+  void TearDown() override { unsetenv("FULLBAND_GRADING_MEMORY"); }
+};
+
+TEST_F(LittleMemory, WhatWantsMoreIsATimeOutWithItsReason) {
+  EXPECT_EQ(Grade("\\cot x", "\\frac{1}{\\tan x}").outcome, Outcome::kCorrect);
+  const Verdict verdict = Grade(kSlow[0], kSlow[1]);
+  EXPECT_EQ(verdict.outcome, Outcome::kTimeout);
+  EXPECT_EQ(verdict.detail, "memory_limit");
+  EXPECT_EQ(verdict.score, 0);
+  EXPECT_EQ(verdict.extracted, kSlow[0]);
+  EXPECT_EQ(Grade("\\cot x", "\\frac{1}{\\tan x}").outcome, Outcome::kCorrect);
+}
+
+TEST_F(MathWorker, MemoryThatIsNoNumberIsAnError) {
+  for (const char* wrong : {"", "much", "-1", "12", "280 MiB", "99999999999999999999"}) {
+    setenv("FULLBAND_GRADING_MEMORY", wrong, 1);
+    EXPECT_THROW(Grade("\\cot x", "\\frac{1}{\\tan x}"), Error) << wrong;
+  }
+  unsetenv("FULLBAND_GRADING_MEMORY");
+  EXPECT_EQ(Grade("\\cot x", "\\frac{1}{\\tan x}").outcome, Outcome::kCorrect);
+}
+
+// Not what the grader sends: it bounds the size of an expression, and this one is nested five thousand deep.
+TEST_F(MathWorker, NestingIsBounded) {
+  std::string deep = R"(["symbol","x"])";
+  for (int i = 0; i < 5000; ++i) deep = R"(["function","sin",)" + deep + "]";
+  const json request = {{"job", "same_expression"}, {"left", json::parse(deep)}, {"right", {"symbol", "x"}}};
+  EXPECT_THROW(CallGradingWorker(request, seconds(20)), WorkerLimit);
   EXPECT_EQ(Grade("\\cot x", "\\frac{1}{\\tan x}").outcome, Outcome::kCorrect);
 }
 
