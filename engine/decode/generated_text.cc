@@ -31,14 +31,19 @@ std::string IncompleteTail(const std::string& bytes) {
 
 GeneratedText::GeneratedText(const Tokenizer* tokenizer, std::vector<std::string> stop_strings)
     : tokenizer_(tokenizer), stop_strings_(std::move(stop_strings)) {
-  if (tokenizer_ != nullptr) decoder_.emplace(*tokenizer_);
+  if (tokenizer_ == nullptr) return;
+  decoder_.emplace(*tokenizer_);
+  for (const std::string& stop : stop_strings_) {
+    const std::optional<int32_t> token = tokenizer_->Id(stop);
+    if (token && tokenizer_->IsSpecial(*token)) stop_tokens_.push_back(*token);
+  }
 }
 
 bool GeneratedText::Push(int32_t token) {
   // A model may have more output rows than its tokenizer has tokens.
   if (!decoder_ || token >= tokenizer_->vocab_size() || tokenizer_->IsSpecial(token)) {
     PushSilent();
-    return false;
+    return std::find(stop_tokens_.begin(), stop_tokens_.end(), token) != stop_tokens_.end();
   }
   const std::string& bytes = tokenizer_->TokenBytes(token);
   const size_t before = text_.size();

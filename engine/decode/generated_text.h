@@ -15,7 +15,8 @@ class GeneratedText {
   // `tokenizer` may be null: then there is no text. It must outlive this object.
   GeneratedText(const Tokenizer* tokenizer, std::vector<std::string> stop_strings);
 
-  // Adds a token; special tokens give no text. Returns true where the text now holds a stop string.
+  // Adds a token; special tokens give no text. Returns true where the text now holds a stop string, or where
+  // the token is a special one that a stop string spells.
   // Characters count once all of their bytes are there.
   bool Push(int32_t token);
   // Adds a token that gives no text whatever it is: one that ended the trace.
@@ -35,6 +36,7 @@ class GeneratedText {
 
   const Tokenizer* tokenizer_;
   std::vector<std::string> stop_strings_;
+  std::vector<int32_t> stop_tokens_;  // the special tokens among them: they never come to stand in the text
   std::optional<StreamDecoder> decoder_;
   std::string text_;
   std::string tail_;  // the last bytes pushed: an incomplete character, or empty

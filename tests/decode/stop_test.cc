@@ -85,6 +85,25 @@ TEST(GeneratedText, BytesThatAreNoCharacterAreReplaced) {
   EXPECT_EQ(unfinished.ends(), (std::vector<int32_t>{4}));
 }
 
+// A reported fault (T02): special tokens give no text, so that a stop string that spells one was never found
+// in it.
+TEST(GeneratedText, AStopStringMayBeASpecialToken) {
+  GeneratedText text(Pieces().get(), {"bb", "<|x|>"});
+  EXPECT_FALSE(text.Push(0));
+  EXPECT_FALSE(text.Push(8));  // e acute and the first byte of the euro sign, which stays alone
+  EXPECT_TRUE(text.Push(kSpecial));
+  text.Finish();
+  EXPECT_EQ(text.Kept(), "a\xC3\xA9\xEF\xBF\xBD");
+  EXPECT_EQ(text.KeptTokens(), 2);
+  GeneratedText first(Pieces().get(), {"<|x|>"});
+  EXPECT_TRUE(first.Push(kSpecial));
+  first.Finish();
+  EXPECT_EQ(first.Kept(), "");
+  EXPECT_EQ(first.KeptTokens(), 0);
+  GeneratedText other(Pieces().get(), {"<|y|>", "<|x|"});
+  EXPECT_FALSE(other.Push(kSpecial));
+}
+
 TEST(GeneratedText, WithoutATokenizerThereIsNoText) {
   GeneratedText text(nullptr, {});
   EXPECT_FALSE(text.Push(3));
@@ -198,6 +217,39 @@ TEST(StopReason, TheTokenizersEndOfTurn) {
   const Answer answer = Ask(Latent(12), {}, tokenizer);
   EXPECT_EQ(answer.stop_reason, StopReason::kEnd);
   EXPECT_EQ(answer.tokens.back().id, free[5]);
+}
+
+// Reported faults: the model's own end token is none of the config's, and the caller names it (T02); an end
+// token, or a stop string, with the last token that was allowed is an end and no cut (X05).
+TEST(StopReason, ASpecialTokenThatTheCallerNames) {
+  const std::vector<int32_t> free = Ids(Ask(Latent(12), {}, nullptr));
+  std::vector<std::string> pieces(16);
+  for (int i = 0; i < 16; ++i) pieces[static_cast<size_t>(i)] = std::string(1, static_cast<char>('a' + i));
+  pieces[static_cast<size_t>(free[5])] = "<|eot_id|>";
+  const auto tokenizer = MakeTestTokenizer(pieces, {free[5]});
+  const auto first = std::find(free.begin(), free.end(), free[5]) - free.begin();
+  for (const int most : {12, static_cast<int>(first) + 1}) {
+    GenerateRequest request = Latent(most);
+    request.stop_strings = {"<|eot_id|>"};
+    const Answer answer = Ask(request, {}, tokenizer);
+    EXPECT_EQ(answer.stop_reason, StopReason::kStopString);
+    EXPECT_EQ(answer.tokens.size(), static_cast<size_t>(first) + 1);
+    EXPECT_EQ(answer.trace_tokens, first);
+    EXPECT_EQ(answer.text.size(), static_cast<size_t>(first));
+  }
+}
+
+TEST(StopReason, AnEndWithTheLastAllowedTokenIsAnEnd) {
+  const std::vector<int32_t> free = Ids(Ask(Latent(12), {}, nullptr));
+  ToyOptions toy;
+  toy.end_tokens = {free[7]};
+  const int end = static_cast<int>(std::find(free.begin(), free.end(), free[7]) - free.begin());
+  const Answer ended = Ask(Latent(end + 1), toy, Pieces());
+  EXPECT_EQ(ended.stop_reason, StopReason::kEnd);
+  EXPECT_EQ(ended.tokens.size(), static_cast<size_t>(end) + 1);
+  const Answer cut = Ask(Latent(end), toy, Pieces());
+  EXPECT_EQ(cut.stop_reason, StopReason::kLength);
+  EXPECT_EQ(cut.tokens.size(), static_cast<size_t>(end));
 }
 
 TEST(StopReason, Context) {
