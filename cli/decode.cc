@@ -73,7 +73,11 @@ ExitCode Decode(const DecodeOptions& options) {
   request.setting = Setting::Parse(options.setting);
   if (options.has_tokens) request.prompt = ParseTokens("--tokens", options.tokens);
   Engine engine(options.model, options.engine);
-  if (!options.has_tokens) request.prompt = TokenizerOf(engine, "--tokens").Encode(options.prompt);
+  if (!options.has_tokens) {
+    const Tokenizer& tokenizer = TokenizerOf(engine, "--tokens");
+    request.prompt = tokenizer.Encode(options.prompt);
+    CheckSeen(tokenizer, "--prompt", options.prompt);
+  }
   request.sampling = options.sampling;
   request.max_new_tokens = options.max_new;
   request.stop_strings = options.stop_strings;

@@ -99,4 +99,12 @@ const Tokenizer& TokenizerOf(const Engine& engine, const std::string& tokens_opt
   return *engine.tokenizer();
 }
 
+void CheckSeen(const Tokenizer& tokenizer, const std::string& option, const std::string& text) {
+  if (const auto at = tokenizer.FirstByteWithoutToken(text))
+    throw Error(option,
+                fmt::format("the tokenizer has no token for byte 0x{:02X} at offset {}",
+                            static_cast<unsigned char>(text[*at]), *at),
+                "leave the character out; the model would not see it");
+}
+
 }  // namespace fullband

@@ -31,4 +31,7 @@ std::vector<int32_t> ParseTokens(const std::string& option, const std::string& t
 // Where the model has no tokenizer: throws a usage Error that names the option that takes token ids instead.
 const Tokenizer& TokenizerOf(const Engine& engine, const std::string& tokens_option);
 
+// Throws an error that says where a text has something that the model would not see.
+void CheckSeen(const Tokenizer& tokenizer, const std::string& option, const std::string& text);
+
 }  // namespace fullband

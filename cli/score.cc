@@ -34,8 +34,11 @@ TokenPair ReadPair(const ScoreOptions& options, const Engine& engine) {
   if (options.context.empty())
     throw UsageError("--context", "is empty, so there is no state to score from",
                      "give some text before the continuation");
-  return EncodePair(TokenizerOf(engine, "--context-tokens and --continuation-tokens"), options.context,
-                    options.continuation, {});
+  const Tokenizer& tokenizer = TokenizerOf(engine, "--context-tokens and --continuation-tokens");
+  TokenPair pair = EncodePair(tokenizer, options.context, options.continuation, {});
+  CheckSeen(tokenizer, "--context", options.context);
+  CheckSeen(tokenizer, "--continuation", options.continuation);
+  return pair;
 }
 
 double Sum(const std::vector<float>& values) {

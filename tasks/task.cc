@@ -34,6 +34,7 @@ class Builder {
       question.shots_dropped = static_cast<int>(dropped);
       if (Fill(item, shots - dropped, dropped == shots, &question)) break;
     }
+    if (question.fault.empty()) question.fault = Unseen(question);
     return question;
   }
 
@@ -95,6 +96,20 @@ class Builder {
     if (Fits(longest)) return true;
     if (last) question->fault = TooLong(longest);
     return last;
+  }
+
+  // Why the model would not see all of a question's text; empty where it does.
+  std::string Unseen(const Question& question) const {
+    const auto lost = [&](const std::string& where, const std::string& text) {
+      const std::optional<size_t> at = tokenizer_.FirstByteWithoutToken(text);
+      if (!at) return std::string();
+      return fmt::format("the tokenizer has no token for byte 0x{:02X} at offset {} of {}",
+                         static_cast<unsigned char>(text[*at]), *at, where);
+    };
+    std::string why = lost("the prompt", question.prompt_text);
+    for (size_t i = 0; i < question.choices.size() && why.empty(); ++i)
+      why = lost(fmt::format("choice {}", i), question.choices[i].text);
+    return why;
   }
 
   bool Fits(size_t positions) const {

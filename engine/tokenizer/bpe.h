@@ -19,6 +19,8 @@ class Bpe {
 
   // Appends the ids of `piece` (bytes of UTF-8). Time is n log n in its length. Thread-safe.
   void Append(std::string_view piece, std::vector<int32_t>* ids) const;
+  // Whether a byte has a token, its own or the unknown one.
+  bool HasByte(unsigned char byte) const { return unknown_ || byte_ids_[byte] >= 0; }
 
  private:
   struct Merge {

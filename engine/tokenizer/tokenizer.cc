@@ -239,6 +239,12 @@ std::vector<int32_t> Tokenizer::EncodeBehind(const EncodedPrefix& prefix, std::s
   return Encode(prefix.text + std::string(rest), options);
 }
 
+std::optional<size_t> Tokenizer::FirstByteWithoutToken(std::string_view text) const {
+  for (size_t at = 0; at < text.size(); ++at)
+    if (!impl_->bpe.HasByte(static_cast<unsigned char>(text[at]))) return at;
+  return std::nullopt;
+}
+
 std::string Tokenizer::Guard(std::string_view text) const {
   CheckUtf8(text);
   // A token that normalization would make appear cannot be placed in the text as it is: then every place is

@@ -49,6 +49,10 @@ class Tokenizer {
   std::vector<int32_t> EncodeBehind(const EncodedPrefix& prefix, std::string_view rest,
                                     const EncodeOptions& options) const;
 
+  // Offset of the first byte that has no token, not even an unknown one. Encode leaves such bytes out, as
+  // Hugging Face does: the model would not see them.
+  std::optional<size_t> FirstByteWithoutToken(std::string_view text) const;
+
   // Inserts an invisible mark (U+FDD0) into every occurrence of a special token's text, so that, once the
   // text is part of a rendered chat template, EncodeGuarded does not read it as that token. Text without any
   // is unchanged.

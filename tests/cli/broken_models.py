@@ -197,6 +197,22 @@ def tokenize(place: Place) -> list[str]:
     return ["tokenize", "--model", str(place.folder / "model")]
 
 
+def without_control(content):
+    """Another token in the place of the one that stands for byte 4, as some real vocabularies have none."""
+    vocab = content["model"]["vocab"]
+    vocab["xyzzyxyzzy"] = vocab.pop("\u0104")
+
+
+def decode_control(place: Place) -> list[str]:
+    return ["decode", "--model", str(place.folder / "model"), "--setting", "standard", "--prompt", "Hi \x04!",
+            "--max-new", "1"]
+
+
+def score_control(place: Place) -> list[str]:
+    return ["score", "--model", str(place.folder / "model"), "--setting", "standard", "--context", "Hi",
+            "--continuation", " \x04!"]
+
+
 def tokenizer(change, command=tokenize):
     return spoiled(lambda folder: tiny.edit_json(folder / "tokenizer.json", change), command)
 
@@ -231,6 +247,10 @@ TOKENIZER_ROWS = [
     Row("vocab a list", tokenizer(lambda c: c["model"].update(vocab=[])), 1, [FILE, "model.vocab", "array"]),
     Row("two tokens of one id", tokenizer(lambda c: c["model"]["vocab"].update(a=5, b=5)), 1, [FILE, "vocab", "id 5"]),
     Row("byte without a token", tokenizer(lambda c: c["model"]["vocab"].pop("~")), 1, [FILE, "vocab", "0x7E"]),
+    Row("prompt with a byte without a token", tokenizer(without_control, decode_control), 1,
+        ["--prompt", "0x04", "offset 3"]),
+    Row("continuation with a byte without a token", tokenizer(without_control, score_control), 1,
+        ["--continuation", "0x04", "offset 1"]),
     Row("merges missing", tokenizer(lambda c: c["model"].pop("merges")), 1, [FILE, "model", "merges"]),
     Row("merge with an unknown token", tokenizer(lambda c: c["model"]["merges"].insert(2, ["a", "zzyzx"])), 1,
         [FILE, "merges[2]", "zzyzx"]),

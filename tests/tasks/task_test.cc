@@ -204,6 +204,73 @@ TEST_F(TooLong, WholeShotsGoOldestFirstNeverTheQuestion) {
   }
 }
 
+// A reported fault (L11): truncation from the left took BOS, the instruction or the question. BOS 1,
+// instruction 6, three shots of 10, question 9, room for 4.
+TEST_F(TooLong, TheInstructionStaysWhereShotsGo) {
+  std::string toml = kOwnGenerate;
+  for (const auto& [from, to] : std::vector<std::pair<const char*, const char*>>{
+           {"[completion]\n", "[completion]\npreamble = \"Sums.\\n\"\n"},
+           {"Q: {question}\\nA:", "{question}=?"},
+           {"\" {answer}\"", "\"{answer}\""},
+           {"separator = \"\\n\\n\"", "separator = \"\\n\""},
+           {"max_new_tokens = 7", "max_new_tokens = 4"}})
+    toml = Replaced(toml, from, to);
+  own_.Write("own.toml", toml);
+  own_.Write("own.jsonl", "{\"question\": \"1234567\", \"answer\": \"#### 1\"}\n");
+  std::string shots;
+  for (int i = 0; i < 3; ++i)
+    shots += fmt::format("{{\"question\": \"{}\", \"answer\": \"#### {}\"}}\n", i, i);
+  own_.Write("own_shots.jsonl", shots);
+  const Question whole = Ask(0);
+  ASSERT_EQ(whole.prompt.size(), 1u + 6 + 3 * 10 + 9);
+  const Question question = Ask(32);
+  EXPECT_EQ(question.shots_dropped, 2);
+  EXPECT_EQ(question.prompt.size(), 26u);
+  EXPECT_EQ(question.prompt[0], kTinyBos);
+  EXPECT_THAT(question.prompt_text, ::testing::StartsWith("Sums.\n"));
+  EXPECT_THAT(question.prompt_text, ::testing::EndsWith("1234567=?"));
+  EXPECT_EQ(Ask(30).shots_dropped, 2);
+  EXPECT_EQ(Ask(29).shots_dropped, 3);
+}
+
+// A reported fault (T05): a vocabulary that does not cover all bytes, and has no unknown token. Hugging Face
+// leaves such bytes out; a question that the model does not see whole is not asked.
+TEST_F(Tokens, TextWithoutTokensIsAFaultThatSaysWhere) {
+  const auto without = [&](const char* unknown) {
+    TempFolder folder;
+    TinyTokenizer(folder.path());
+    std::ifstream in(folder / "tokenizer.json");
+    nlohmann::json file = nlohmann::json::parse(in);
+    file["model"]["vocab"].erase(ByteCharacter(0xF0));
+    if (unknown != nullptr) file["model"]["unk_token"] = unknown;
+    std::ofstream(folder / "tokenizer.json") << file.dump();
+    return Tokenizer::Load(folder.path());
+  };
+  own_.Write("own.jsonl",
+             "{\"question\": \"Is \xF0\x9F\x99\x82 one?\", \"answer\": \"#### 1\"}\n"
+             "{\"question\": \"Is \xE2\x82\xAC one?\", \"answer\": \"#### 1\"}\n");
+  own_.Write("own_choice.jsonl",
+             "{\"query\": \"Which?\", \"choices\": [\"a\", \"\xF0\x9F\x99\x82\"], \"gold\": 0}\n");
+  TaskOptions options;
+  options.shots = 0;
+  const auto faults = [&](const char* suite, const Tokenizer& tokenizer) {
+    std::vector<std::string> all;
+    for (const Question& question : BuildTask(own_.Load(suite), options, tokenizer, nullptr).questions)
+      all.push_back(question.fault);
+    return all;
+  };
+  EXPECT_THAT(
+      faults("own.toml", *without(nullptr)),
+      ::testing::ElementsAre("the tokenizer has no token for byte 0xF0 at offset 6 of the prompt", ""));
+  EXPECT_THAT(faults("own_choice.toml", *without(nullptr)),
+              ::testing::ElementsAre(HasSubstr("byte 0xF0 at offset 1 of choice 1")));
+  const auto with_unknown = without("<s>");
+  for (const Tokenizer* other : {with_unknown.get(), tokenizer_.get()}) {
+    EXPECT_THAT(faults("own.toml", *other), ::testing::ElementsAre("", ""));
+    EXPECT_THAT(faults("own_choice.toml", *other), ::testing::ElementsAre(""));
+  }
+}
+
 TEST_F(TooLong, ABareQuestionNeedsRoomForOneToken) {
   EXPECT_TRUE(Ask(18).fault.empty());
   EXPECT_TRUE(Ask(13).fault.empty());
