@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <span>
 #include <system_error>
@@ -343,6 +344,26 @@ std::string PairSection(const std::vector<Comparison>& pairs) {
          PairedAccuracy(pairs) + PairedLengths(pairs) + Bullets(PairNotes(pairs));
 }
 
+// How a chat run was asked, beyond its row: another template or system prompt asks something else.
+std::string ChatNote(const RunRecord& run) {
+  constexpr size_t kShown = 80;
+  const nlohmann::json identity = nlohmann::json::parse(run.identity, nullptr, false);
+  const auto text = [&](const char* key) {
+    return identity.is_object() && identity.contains(key) && identity[key].is_string()
+               ? identity[key].get<std::string>()
+               : std::string();
+  };
+  const std::string whole = text("system");
+  size_t end = std::min(whole.size(), kShown);
+  while (end > 0 && end < whole.size() && (whole[end] & 0xC0) == 0x80) --end;  // no half characters
+  std::string system = whole.substr(0, end);
+  std::replace(system.begin(), system.end(), '\n', ' ');
+  if (system.size() < whole.size()) system += "…";
+  return fmt::format("chat template {}, {}{}.", text("chat_template").substr(0, 12),
+                     system.empty() ? "no system prompt" : "system prompt “" + system + "”",
+                     run.shots > 0 ? ", shots as turns" : "");
+}
+
 void AddRunNotes(const Row& row, std::vector<std::string>* notes) {
   const auto& [results, figures] = row;
   const std::string name =
@@ -366,6 +387,7 @@ void AddRunNotes(const Row& row, std::vector<std::string>* notes) {
   if (results->shots_dropped > 0) {
     add(fmt::format("items that lost shots to fit the context: {}.", Count(results->shots_dropped)));
   }
+  if (results->run.format == "chat") add(ChatNote(results->run));
   for (const Accuracy& accuracy : figures.graders) {
     if (accuracy.versions.size() < 2) continue;
     add(fmt::format("grader {} judged in versions {}; regrade before comparing.", accuracy.grader,

@@ -168,6 +168,35 @@ TEST_F(ReportTest, SubjectsCategoriesAndAllHaveSumsAndMeans) {
                         "| all        | mean    |  58.3 % (3) |\n"));
 }
 
+// Reported faults: a figure that could not be reproduced because template, system prompt, shots and grader
+// were not stated (H02); two runs of one model that differ because one applies another template (H01).
+TEST_F(ReportTest, SaysHowChatRunsWereAsked) {
+  SyntheticRun run{"standard", {{"0", "correct", 5, "end", "correct"}}};
+  run.chat_template = std::string(64, 'a');
+  run.system = "Be brief.\nThink in steps.";
+  AddSyntheticRun(*store, run);
+  std::string report = RenderReport(*store);
+  EXPECT_THAT(report, HasSubstr("chat, 5 shots"));
+  EXPECT_THAT(report,
+              HasSubstr("chat template aaaaaaaaaaaa, system prompt “Be brief. Think in steps.”, shots as "
+                        "turns."));
+  EXPECT_THAT(report, HasSubstr("By number;"));
+  EXPECT_THAT(report, HasSubstr("lmeval_strict"));
+  run.setting = "latent";
+  run.chat_template = std::string(64, 'b');
+  run.system = "";
+  AddSyntheticRun(*store, run);
+  report = RenderReport(*store);
+  EXPECT_THAT(report, HasSubstr("chat template bbbbbbbbbbbb, no system prompt, shots as turns."));
+  EXPECT_THAT(report, testing::ContainsRegex("the runs also differ in chat_template .*, system "));
+  run.setting = "latent@2";
+  for (int i = 0; i < 60; ++i) run.system += "\xC3\xA9";
+  AddSyntheticRun(*store, run);
+  std::string shown;
+  for (int i = 0; i < 40; ++i) shown += "\xC3\xA9";
+  EXPECT_THAT(RenderReport(*store), HasSubstr("system prompt “" + shown + "…”"));
+}
+
 TEST_F(ReportTest, SaysWhichRunsHaveNoGroups) {
   SyntheticRun run = TrackingRun("toy-1m", "standard", 3);
   AddSyntheticRun(*store, run);

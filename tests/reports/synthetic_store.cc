@@ -27,12 +27,16 @@ RunRecord MakeRun(const SyntheticRun& run, int64_t model_id) {
   nlohmann::json identity = {
       {"setting", run.setting}, {"suite", run.suite}, {"max_new_tokens", run.max_new_tokens}};
   if (run.model != "toy-1m") identity["weights"] = run.model;
+  if (!run.chat_template.empty()) {
+    identity["chat_template"] = run.chat_template;
+    identity["system"] = run.system;
+  }
   record.identity = identity.dump();
   record.key = Sha256HexOfJson(identity);
   record.model_id = model_id;
   record.suite = run.suite;
   record.ask = run.choose ? "choose" : "generate";
-  record.format = "completion";
+  record.format = run.chat_template.empty() ? "completion" : "chat";
   record.shots = 5;
   record.setting = run.setting;
   record.headline = run.choose ? "acc" : "number";

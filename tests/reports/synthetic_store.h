@@ -28,6 +28,7 @@ struct SyntheticRun {
   int max_new_tokens = 256;
   bool choose = false;  // asked by choices: the headline is acc, the other grader acc_norm
   std::string model = "toy-1m";
+  std::string chat_template = {}, system = {};  // with a template the format is chat
 };
 
 // Adds a run and returns its id. Models differ in their names alone.
