@@ -1,6 +1,7 @@
 """What the recording scripts share: where files are, the prompts that are compared, and how fixtures are written."""
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
 import os
@@ -12,6 +13,7 @@ SHARED = Path(os.environ.get("FULLBAND_SHARED", REPOSITORY.parent / "shared"))
 DATASETS = SHARED / "datasets"
 SMOLLM2 = REPOSITORY / "models" / "smollm2-135m-instruct"
 PEER_DATA = REPOSITORY / "tests" / "data" / "peers"
+REPEATED = 100  # characters of a problem in one piece
 
 
 def gsm8k_questions(count: int) -> list[str]:
@@ -23,6 +25,12 @@ def gsm8k_questions(count: int) -> list[str]:
 def gsm8k_prompt(question: str) -> str:
     """A question as one ChatML turn: SmolLM2-Instruct answers it at length, a bare `Answer:` in a few tokens."""
     return f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n"
+
+
+def repeats(problem: str, text: str) -> bool:
+    """Whether a text holds so long a piece of a problem as it stands that it should not be kept in a fixture."""
+    match = difflib.SequenceMatcher(None, problem, text, autojunk=False).find_longest_match()
+    return match.size >= REPEATED
 
 
 def hash_ids(ids) -> str:

@@ -3,7 +3,9 @@
 
   lm_eval_graders.py --record FILE       grade 400 synthetic completions into the fixture that tests compare with
   lm_eval_graders.py --record FILE --store DB
-                                         the same of a store's gsm8k completions
+                                         the same of a store's gsm8k completions, but for those that repeat their question
+  lm_eval_graders.py --rewritten JSONL   grade the rewritten solutions of gsm8k_outputs.py, made of GSM8K's test file, into
+                                         tests/data/peers/lm_eval_gsm8k_rewritten.json: verdicts and hashes, no text
   lm_eval_graders.py --grade JSONL       read {"item", "completion", "gold"} lines, print one line of JSON for each:
                                          {"item", "strict": {"extracted", "correct"}, "flexible": {...}}
 
@@ -18,6 +20,10 @@ import random
 import sqlite3
 import sys
 from pathlib import Path
+
+import common
+import gsm8k_outputs
+from hashes import hash_of
 
 SEED = 20240131
 COUNT = 400
@@ -99,10 +105,11 @@ def cases():
 
 
 def cases_of_store(path):
-    query = """SELECT items.item, samples.text, items.gold FROM samples JOIN items ON items.id = samples.item_id
+    query = """SELECT items.item, samples.text, items.gold, items.prompt FROM samples JOIN items ON items.id = samples.item_id
                JOIN runs ON runs.id = items.run_id WHERE runs.suite = 'gsm8k' AND samples.fault = '' ORDER BY items.position"""
     with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as store:
-        return [{"item": item, "completion": text, "gold": gold} for item, text, gold in store.execute(query)]
+        return [{"item": item, "completion": text, "gold": gold} for item, text, gold, prompt in store.execute(query)
+                if not common.repeats(prompt.rsplit("Question: ", 1)[-1], text)]
 
 
 def record(path, rows, grade):
@@ -110,6 +117,20 @@ def record(path, rows, grade):
     versions = {"lm_eval": importlib.metadata.version("lm_eval")}
     text = ",\n".join(json.dumps(row) for row in rows)
     Path(path).write_text(f'{{"recorded": {json.dumps(versions)},\n"cases": [\n{text}\n]}}\n')
+
+
+def record_rewritten(data, grade):
+    """Of each output one digit (1: strict says correct, 2: flexible, 3: both, 0: neither) and 4 hex digits of what the two
+    extract; over all outputs a hash of texts and golds, which shows whether the same ones are graded."""
+    outputs = list(gsm8k_outputs.outputs(Path(data)))
+    verdicts, extractions = [], []
+    for output in outputs:
+        graded = grade(output.completion, output.gold)
+        verdicts.append(str(graded["strict"]["correct"] + 2 * graded["flexible"]["correct"]))
+        extractions.append(hash_of([graded["strict"]["extracted"], graded["flexible"]["extracted"]])[:4])
+    common.write_fixture("lm_eval_gsm8k_rewritten.json", {
+        "lm_eval": importlib.metadata.version("lm_eval"), "outputs": hash_of([[one.completion, one.gold] for one in outputs]),
+        "verdicts": "".join(verdicts), "extractions": "".join(extractions)})
 
 
 def grade_lines(path, grade):
@@ -123,12 +144,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     action = parser.add_mutually_exclusive_group(required=True)
     action.add_argument("--record", metavar="FILE")
+    action.add_argument("--rewritten", metavar="JSONL", help="GSM8K's test file")
     action.add_argument("--grade", metavar="JSONL", help="a file, or - for stdin")
     parser.add_argument("--store", metavar="DB", help="with --record: grade this store's gsm8k completions")
     arguments = parser.parse_args()
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     grade = load_peer()
-    if arguments.record:
+    if arguments.rewritten:
+        record_rewritten(arguments.rewritten, grade)
+    elif arguments.record:
         record(arguments.record, cases_of_store(arguments.store) if arguments.store else cases(), grade)
     else:
         grade_lines(arguments.grade, grade)

@@ -1,208 +1,114 @@
-"""Compares the graders `math` and `math_verify`, through `fullband grade`, on answers of MATH-500 rewritten by rule.
+"""Compares the graders `math` and `math_verify`, through `fullband grade`, on answers of MATH-500 rewritten by rule, and on
+what SmolLM2 wrote.
 
 Each rewriting says whether it keeps the answer right, so that a difference between the graders has a known winner.
-`math_verify` must be the library's own verdict exactly: the library is called here directly, too.
+`math_verify` must be the library's own verdict exactly: as scripts/peers/math_verify_verdicts.py recorded it, and as the
+library says that is installed here.
 
     math_mutations_test.py PATH/TO/fullband [--list]      # --list prints every difference
 """
 
 import json
-import os
-import re
-import subprocess
 import sys
-import tempfile
 from collections import Counter
-from pathlib import Path
 
-SKIP = 77
+import graded
+from graded import REPOSITORY, SKIP
 
+sys.path.insert(0, str(REPOSITORY / "scripts" / "peers"))
+import math_outputs  # noqa: E402
+from hashes import hash_of  # noqa: E402
 
-def data_file():
-    shared = os.environ.get("FULLBAND_SHARED")
-    folders = [Path(shared)] if shared else [parent / "shared" for parent in Path(__file__).resolve().parents]
-    for folder in folders:
-        file = folder / "datasets" / "math500" / "test.jsonl"
-        if file.exists():
-            return file
-    return None
+AT_LEAST = 2000
+MATH_VERIFY, IS_EQUIV = 1, 2  # the bits of a recorded verdict
 
 
-def whole(answer):
-    """The integer that a plain answer is, or None."""
-    return int(answer) if re.fullmatch(r"-?\d{1,9}", answer) else None
-
-
-def fraction(answer):
-    """(sign, numerator, denominator) of an answer that is one \\frac of whole numbers, or None."""
-    found = re.fullmatch(r"(-?)\\d?frac\{(\d+)\}\{(\d+)\}", answer)
-    return (found[1], int(found[2]), int(found[3])) if found else None
-
-
-def is_pair(answer):
-    """Whether it is two values with a comma between them: no tuple, no set, no large number."""
-    return re.fullmatch(r"[^,()\[\]{}]+,[^,()\[\]{}]+", answer) and not re.search(r"\d,\d{3}|\\!", answer)
-
-
-def right_rewritings(answer):
-    """(name of the rule, the same answer written in another way)."""
-    yield "as it is", answer
-    yield "spaces", f" {answer} "
-    yield "dollars", f"${answer}$"
-    yield "full stop", f"{answer}."
-    if "," not in answer:
-        yield "label", f"x = {answer}" if "=" not in answer and "\\in" not in answer and "text" not in answer else answer
-    if (number := whole(answer)) is not None:
-        yield "point zero", f"{answer}.0"
-        yield "point", f"{answer}."
-        yield "plus zero", f"{answer} + 0"
-        yield "fraction", f"\\frac{{{2 * number}}}{{2}}"
-        yield "percent", f"{answer}\\%"
-        yield "unit", f"{answer}\\text{{ cm}}"
-        yield "square unit", f"{answer}\\text{{ cm}}^2"
-        yield "text", f"\\text{{{answer}}}"
-        if number >= 1000:
-            yield "comma", f"{number:,}"
-            yield "thin space", f"{number:,}".replace(",", "\\,")
-            yield "brace comma", f"{number:,}".replace(",", "{,}")
-            yield "comma and back", f"{number:,}".replace(",", ",\\!")
-        if number > 0:
-            yield "root of square", f"\\sqrt{{{number * number}}}"
-            yield "dollar sign", f"\\${answer}"
-        if number < 0:
-            yield "unicode minus", answer.replace("-", "\u2212")
-    if (parts := fraction(answer)) is not None:
-        sign, a, b = parts
-        yield "tfrac", f"{sign}\\tfrac{{{a}}}{{{b}}}"
-        yield "slash", f"{sign}{a}/{b}"
-        yield "not reduced", f"{sign}\\frac{{{3 * a}}}{{{3 * b}}}"
-        yield "sign inside", f"\\frac{{{sign}{a}}}{{{b}}}"
-        if a < 10 and b < 10:
-            yield "no braces", f"{sign}\\frac{a}{b}"
-        if a > b and a % b:
-            yield "mixed", f"{sign}{a // b}\\frac{{{a % b}}}{{{b}}}"
-        if re.fullmatch(r"[25]+", "".join(map(str, prime_factors(b)))) and b < 1000:
-            yield "decimal", f"{sign}{a / b:.12f}".rstrip("0")
-    if "\\sqrt{" in answer:
-        yield "power one half", re.sub(r"\\sqrt\{(\d+)\}", r"(\1)^{1/2}", answer)
-    if "\\left" in answer:
-        yield "no left", answer.replace("\\left", "").replace("\\right", "")
-    if "pmatrix" in answer:
-        yield "bmatrix", answer.replace("pmatrix", "bmatrix")
-    if found := re.fullmatch(r"\(([^,()]+), *([^,()]+)\]", answer):
-        yield "inequality", f"{found[1]} < x \\le {found[2]}"
-    if found := re.fullmatch(r"\((\d+), *\\infty\)", answer):
-        yield "inequality", f"x > {found[1]}"
-    if "^\\circ" in answer:
-        yield "no degrees", answer.replace("^\\circ", "")
-        yield "degrees in words", answer.replace("^\\circ", "\\text{ degrees}")
-    if found := re.fullmatch(r"\\text\{(\w+)\}", answer):
-        yield "bare word", found[1]
-        yield "upper case", f"\\text{{{found[1].upper()}}}"
-    if found := re.fullmatch(r"(\d+)_\{?(\d)\}?", answer):
-        yield "base in braces", f"{found[1]}_{{{found[2]}}}"
-        yield "no base", found[1]
-    if is_pair(answer):
-        first, second = answer.split(",")
-        yield "other order", f"{second.strip()}, {first.strip()}"
-        yield "and", f"{first.strip()} \\text{{ and }} {second.strip()}"
-    if re.fullmatch(r"[^()]+ \\cup [^()]+", answer.replace("(", "").replace(")", "")):
-        yield "other order", " \\cup ".join(reversed(answer.split(" \\cup ")))
-
-
-def wrong_rewritings(answer):
-    """(name of the rule, another answer that is near it)."""
-    if (number := whole(answer)) is not None:
-        yield "plus one", str(number + 1)
-        yield "digit more", f"{answer}0" if number else "10"
-        if number:
-            yield "other sign", str(-number)
-            yield "plus-minus", f"\\pm {answer}"
-        yield "pair", f"({answer},{answer})"
-        yield "nearly", f"{answer}.001"
-        yield "plus e", f"{answer} + e"
-        yield "squared", f"{answer}^2" if number not in (-1, 0, 1) else "2"
-        yield "imaginary", f"{answer}i" if number else "i"
-    if (parts := fraction(answer)) is not None:
-        sign, a, b = parts
-        if a != b:
-            yield "upside down", f"{sign}\\frac{{{b}}}{{{a}}}" if a else "1"
-        yield "numerator", f"{sign}{a}"
-        yield "rounded", f"{sign}{a / b:.2f}" if a * 100 % b else f"{sign}{a / b + 1:.2f}"
-        yield "other sign", f"{'' if sign else '-'}\\frac{{{a}}}{{{b}}}"
-    if "\\sqrt{" in answer:
-        yield "no root", answer.replace("\\sqrt", "")
-        yield "other root", re.sub(r"\\sqrt\{(\d+)\}", lambda m: f"\\sqrt{{{int(m[1]) + 1}}}", answer)
-    if answer.startswith(("(", "[", "\\left(", "\\left[")) and answer.endswith((")", "]")):
-        other = answer[:-1] + ("]" if answer.endswith(")") else ")")
-        if "infty)" not in answer:
-            yield "other bracket", other
-    if found := re.fullmatch(r"(\d+)_\{?(\d)\}?", answer):
-        yield "other base", f"{found[1]}_{{{int(found[2]) + 1}}}"
-        yield "other digits", f"1{found[1]}_{{{found[2]}}}"
-    if re.fullmatch(r"\\text\{(\w+)\}", answer):
-        yield "other word", "\\text{nothing}"
-    if re.fullmatch(r"[a-zA-Z0-9+\-^ ]*[a-z][a-zA-Z0-9+\-^ ]*", answer):
-        yield "other letter case", re.sub(r"[a-z]", lambda m: m[0].upper(), answer, count=1)
-        yield "one more", f"{answer} + 1"
-    if is_pair(answer):
-        yield "one of two", answer.split(",")[0]
-    if "\\pm" in answer:
-        yield "one sign", answer.replace("\\pm", "+")
-    if "pmatrix" in answer and "&" not in answer:
-        yield "row", answer.replace("\\\\", "&")
-
-
-def prime_factors(number):
-    factors, divisor = [], 2
-    while number > 1:
-        while number % divisor == 0:
-            factors.append(divisor)
-            number //= divisor
-        divisor += 1
-    return factors
-
-
-def cases(file):
-    """(right, rule, completion, gold, answer as rewritten) of every rewriting of every answer."""
-    for line in file.read_text(encoding="utf-8").splitlines():
-        problem = json.loads(line)
-        gold = problem["answer"]
-        yield True, "reference solution", problem["solution"], gold, gold
-        for right, rewritings in ((True, right_rewritings), (False, wrong_rewritings)):
-            for rule, answer in rewritings(gold):
-                completion = f"We look at it.\n\nTherefore the result is $\\boxed{{{answer}}}$."
-                if rule in ("dollars", "full stop"):
-                    completion = f"Therefore the result is \\boxed{{{answer}}}"
-                yield right, rule, completion, gold, answer
-
-
-def graded(fullband, grader, rows):
-    """One outcome for each row, by `fullband grade`."""
-    with tempfile.TemporaryDirectory() as folder:
-        pairs = Path(folder) / "pairs.jsonl"
-        with open(pairs, "w", encoding="utf-8") as file:
-            for _, _, completion, gold, _ in rows:
-                file.write(json.dumps({"completion": completion, "gold": gold}) + "\n")
-        command = [fullband, "grade", "--grader", grader, "--pairs", str(pairs), "--json"]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return [item["outcome"] for item in json.loads(done.stdout)["items"]]
-
-
-def library_verdicts(rows):
-    """What math-verify itself says, called as its own documentation does."""
+def library_verdicts(pairs):
+    """What math-verify itself says, called as its own documentation does: (correct, what it extracted)."""
     from math_verify import parse, verify
 
     golds = {}
-    for _, _, completion, gold, _ in rows:
+    for completion, gold in pairs:
         if gold not in golds:
             golds[gold] = parse(f"\\boxed{{{gold}}}")
-        yield bool(verify(golds[gold], parse(completion)))
+        answer = parse(completion)
+        strings = [part for part in answer if isinstance(part, str)]
+        yield bool(verify(golds[gold], answer)), strings[0] if strings else ""
+
+
+def is_library(item, correct, extracted):
+    """Whether an item of the grader `math_verify` is the library's. What nothing was found in has no extraction."""
+    return (item["outcome"] == "correct") == correct and item["extracted"] == extracted
+
+
+def judge(row, our, mirror, recorded, library):
+    """What is wrong with the two graders' verdicts on one output, as lines to print."""
+    right, rule, _, gold, answer = row
+    if not is_library(mirror, *library) or bool(recorded & MATH_VERIFY) != library[0]:
+        yield f"math_verify is not the library: {mirror}, {library}, recorded {recorded}: '{rule}': {answer!r} for {gold!r}"
+    if (our["outcome"] == "correct") != right:
+        yield f"math is wrong, {our}, '{rule}': {answer!r} for {gold!r}"
+
+
+def differing(row, our, recorded, library):
+    """The peers that judge an output otherwise than `math`."""
+    correct = our["outcome"] == "correct"
+    if library[0] != correct:
+        yield "math_verify"
+    # It was asked about the bare answer, so that wordings say nothing about it.
+    if not row[1].startswith("in words") and bool(recorded & IS_EQUIV) != correct:
+        yield "is_equiv"
+
+
+def compare_rewritten(fullband, file, show_all):
+    rows = list(math_outputs.outputs(file))
+    pairs = [(completion, gold) for _, _, completion, gold, _ in rows]
+    fixture = graded.peer_fixture("math_verify.json")
+    if fixture["outputs"] != hash_of(pairs) or len(fixture["verdicts"]) != len(rows):
+        print("the outputs are not those that were recorded (run scripts/record_peers after a change of the rules)")
+        return 1
+    ours = graded.graded(fullband, "math", pairs)
+    mirrored = graded.graded(fullband, "math_verify", pairs)
+    failures, counts = 0, Counter()
+    recorded = map(int, fixture["verdicts"])
+    for row, our, mirror, record, library in zip(rows, ours, mirrored, recorded, library_verdicts(pairs), strict=True):
+        for line in judge(row, our, mirror, record, library):
+            failures += 1
+            print(line)
+        for peer in differing(row, our, record, library):
+            counts[peer, "right" if row[0] else "wrong", row[1]] += 1
+            if show_all:
+                print(f"math {our['outcome']}, not {peer}; truly {row[0]}, '{row[1]}': {row[4]!r} for {row[3]!r}")
+    print(f"{len(rows)} answers, {sum(row[0] for row in rows)} of them right")
+    print("where math differs, and is right (the peer; the answers; how they were rewritten; how many):")
+    for (peer, kind, rule), count in sorted(counts.items()):
+        print(f"  {peer}; {kind}; {rule}; {count}")
+    return failures + (len(rows) < AT_LEAST)
+
+
+def compare_model(fullband, file):
+    """What a model wrote: nothing says what is right, so that differences of `math` are printed to be read."""
+    golds = {row["unique_id"]: row["answer"] for row in map(json.loads, file.read_text(encoding="utf-8").splitlines())}
+    recorded = graded.peer_fixture("math_verify.json")["model_outputs"]
+    pairs = [(text, golds[item]) for item, text, _, _ in recorded]
+    ours = graded.graded(fullband, "math", pairs)
+    mirrored = graded.graded(fullband, "math_verify", pairs)
+    failures = 0
+    for (item, text, correct, extracted), our, mirror, library in zip(recorded, ours, mirrored, library_verdicts(pairs), strict=True):
+        if not is_library(mirror, correct, extracted) or library != (correct, extracted):
+            failures += 1
+            print(f"math_verify is not the library, item {item}: {mirror}, {library}, recorded {correct}, {extracted!r}")
+        if (our["outcome"] == "correct") != correct:
+            print(f"item {item}: math {our['outcome']} {our['extracted']!r}, math_verify {correct} {extracted!r}, "
+                  f"gold {golds[item]!r}: {text[-80:]!r}")
+    print(f"{len(recorded)} outputs of a model, of them right: {sum(row[2] for row in recorded)} (math_verify), "
+          f"{sum(our['outcome'] == 'correct' for our in ours)} (math)")
+    return failures + (not recorded)
 
 
 def main():
     fullband, options = sys.argv[1], sys.argv[2:]
-    file = data_file()
+    file = graded.data_file("math500/test.jsonl")
     if file is None:
         print("skipped: the public data files are not there")
         return SKIP
@@ -211,28 +117,7 @@ def main():
     except ModuleNotFoundError:
         print("skipped: math-verify is missing (run scripts/setup)")
         return SKIP
-    rows = list(cases(file))
-    ours = graded(fullband, "math", rows)
-    mirrored = graded(fullband, "math_verify", rows)
-    failures, winners = 0, Counter()
-    for row, our, mirror, library in zip(rows, ours, mirrored, library_verdicts(rows), strict=True):
-        right, rule, completion, gold, answer = row
-        if (mirror == "correct") != library:
-            failures += 1
-            print(f"math_verify is not the library: {mirror} and {library}: {answer!r} for {gold!r}")
-        ours_right = (our == "correct") == right
-        if not ours_right:
-            failures += 1
-            print(f"math is wrong, {our}, '{rule}': {answer!r} for {gold!r}")
-        if (our == "correct") != (mirror == "correct"):
-            winners["math" if ours_right else "math_verify", "right" if right else "wrong", rule] += 1
-            if "--list" in options:
-                print(f"math {our}, math_verify {mirror}, truly {right}, '{rule}': {answer!r} for {gold!r}")
-    print(f"{len(rows)} answers, {sum(row[0] for row in rows)} of them right")
-    print("where the graders differ (who is right; the answers that differ; how they were rewritten; how many):")
-    for (winner, kind, rule), count in sorted(winners.items()):
-        print(f"  {winner}; {kind} answers; {rule}; {count}")
-    return 1 if failures or len(rows) < 2000 else 0
+    return 1 if compare_model(fullband, file) + compare_rewritten(fullband, file, "--list" in options) else 0
 
 
 if __name__ == "__main__":

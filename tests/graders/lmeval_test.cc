@@ -35,9 +35,10 @@ TEST(LmEval, SyntheticCompletionsEqualThePeers) {
   EXPECT_GT(CompareWithPeer("lm_eval_graders.json", 400), 100);
 }
 
-// What SmolLM2 wrote for gsm8k's first 200 items, five-shot.
+// What SmolLM2 wrote for gsm8k's first 200 items, five-shot; two that repeat their question at length are
+// left out.
 TEST(LmEval, RealCompletionsEqualThePeers) {
-  EXPECT_GT(CompareWithPeer("lm_eval_gsm8k_outputs.json", 200), 0);
+  EXPECT_GT(CompareWithPeer("lm_eval_gsm8k_outputs.json", 198), 0);
 }
 
 TEST(LmEval, FindingNothingIsNoAnswer) {
