@@ -1,5 +1,6 @@
 // Faults that users of other harnesses reported: tests/data/faults/maths.jsonl, each with its source.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <fstream>
@@ -96,9 +97,17 @@ double Seconds(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// The most memory that this process has had.
+long PeakMiB() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss >> 10;
+}
+
 TEST(MathFaults, TowersOfPowersAreNotClimbed) {
   const json input = Faults().at("M19").at("input");
   const std::string gold = input.at("gold");
+  const long memory_before = PeakMiB();
   for (const std::string completion : input.at("predictions")) {
     Verdict verdict;
     // Its own limit is 0.2 s; five times that for busy machines and sanitizers.
@@ -107,6 +116,7 @@ TEST(MathFaults, TowersOfPowersAreNotClimbed) {
     EXPECT_EQ(verdict.detail, "too_large") << completion;
     EXPECT_EQ(GradeMath({completion, completion}).outcome, Outcome::kCorrect) << completion;
   }
+  EXPECT_LT(PeakMiB() - memory_before, input.at("limit_mb").get<long>());
 }
 
 TEST(MathFaults, ManyThreadsAtOnce) {

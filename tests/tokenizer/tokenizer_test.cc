@@ -156,6 +156,41 @@ TEST(Decode, SkipsSpecialTokensWhenAsked) {
   EXPECT_EQ(t->TokenBytes(257), "<b c>");
 }
 
+// Reported faults: a leading space was lost on the way there and back (T06), and where only the new tokens of
+// a completion were decoded, so that every first line of code was indented wrongly (C28).
+TEST(Decode, WhiteSpaceComesBack) {
+  const std::vector<std::string> strings = {"    if x:\n", "  a",
+                                            " a",          "a",
+                                            "\tx",         "\n\n  y",
+                                            " ",           "",
+                                            "a  ",         "\r\n x\r",
+                                            "\u00A0a",     "\u3000a",
+                                            " \u00E9",     "x\n    return x  \n\n"};
+  EncodeOptions plain;
+  plain.add_special_tokens = false;
+  for (const char* kind : {"qwen_kind", "llama3_kind"}) {
+    const auto t = LoadKind(kind);
+    for (const std::string& text : strings) {
+      EXPECT_EQ(t->Decode(t->Encode(text, plain), false), text) << kind;
+      EXPECT_EQ(t->Decode(t->Encode(text), true), text) << kind;
+      // As a completion: its tokens alone, one after another.
+      StreamDecoder stream(*t);
+      std::string streamed;
+      for (const int32_t id : t->Encode(text, plain)) streamed += stream.Push(id);
+      EXPECT_EQ(streamed + stream.Finish(), text) << kind;
+      if (std::any_of(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; }))
+        continue;  // may be cut within a character
+      const std::string prompt = "def f(x):\n";
+      const Ids whole = t->Encode(prompt + text, plain);
+      for (size_t cut = 0; cut <= whole.size(); ++cut)
+        EXPECT_EQ(
+            t->Decode(std::span(whole).first(cut), false) + t->Decode(std::span(whole).subspan(cut), false),
+            prompt + text)
+            << kind << cut;
+    }
+  }
+}
+
 TEST(Decode, VocabulariesMayHaveHoles) {
   Json json = SmallTokenizer();
   json["model"]["vocab"]["ab"] = 300;
