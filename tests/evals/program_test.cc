@@ -10,6 +10,7 @@
 #include <iterator>
 #include <random>
 
+#include "evals/grading.h"
 #include "evals/store/store.h"
 #include "tests/evals/toy_run.h"
 #include "tests/support/small_mount.h"
@@ -186,7 +187,8 @@ TEST_F(ProgramTest, SignalsEndItCleanly) {
     const auto opened = OpenStore(store, StoreMode::kReadOnly);
     EXPECT_FALSE(opened->Lease(1).has_value());
     for (const RunRecord& run : opened->Runs())
-      EXPECT_EQ(opened->Ungraded(run.id, run.headline, 1).size(), 0u);
+      EXPECT_EQ(opened->Ungraded(run.id, run.headline, JudgesOf(LoadSuite(run.suite)).front().version).size(),
+                0u);
     ASSERT_EQ(Run(common), 0) << Err();
   }
   EXPECT_EQ(Content(folder / std::to_string(SIGINT)), Content(folder / std::to_string(SIGTERM)));
