@@ -273,6 +273,9 @@ def kind_of(error, tested):
             return word
     if isinstance(error, OSError) and error.errno in ERRNO:
         return ERRNO[error.errno]
+    # CPython 3.11 says so where there is no memory for another frame.
+    if kind is SystemError and str(error) == "error return without exception set":
+        return "memory_limit"
     if kind is NameError and error.name in tested:
         return "no_entry_point"
     return "exception"

@@ -104,6 +104,28 @@ TEST(GeneratedText, AStopStringMayBeASpecialToken) {
   EXPECT_FALSE(other.Push(kSpecial));
 }
 
+// Code begins with blanks, which a decoder that takes the first token for a text's beginning would drop.
+TEST(GeneratedText, KeepsTheBlanksThatItBeginsWith) {
+  const auto tokenizer = MakeTestTokenizer({"    ", "return", " x", " ", "\t"});
+  const std::vector<std::pair<std::vector<int32_t>, std::string>> cases = {
+      {{0, 1, 2}, "    return x"}, {{3, 1}, " return"}, {{2, 2}, " x x"}, {{4, 1}, "\treturn"}};
+  for (const auto& [tokens, kept] : cases) {
+    GeneratedText text(tokenizer.get(), {});
+    for (const int32_t token : tokens) EXPECT_FALSE(text.Push(token));
+    text.Finish();
+    EXPECT_EQ(text.Kept(), kept);
+  }
+}
+
+TEST(GeneratedText, StopStringsAreLiteral) {
+  const auto tokenizer =
+      MakeTestTokenizer({"    return x | 1", "<|endo", "ftext|>", "garbage", ".*", "[a-z]"});
+  GeneratedText text(tokenizer.get(), {"<|endoftext|>", ".+", "[^|]"});
+  for (const int32_t token : {0, 5, 4, 1}) EXPECT_FALSE(text.Push(token));
+  EXPECT_TRUE(text.Push(2));
+  EXPECT_EQ(text.Kept(), "    return x | 1[a-z].*");
+}
+
 TEST(GeneratedText, WithoutATokenizerThereIsNoText) {
   GeneratedText text(nullptr, {});
   EXPECT_FALSE(text.Push(3));
