@@ -35,7 +35,7 @@ exec "$@"
 # Makes virtual environments of itself, and installs nothing.
 PYTHON = """#!/bin/bash
 case "$1 $2" in
-  "-m venv") mkdir -p "$4/bin" && cp "${BASH_SOURCE[0]}" "$4/bin/python3" ;;
+  "-m venv") [[ ! -L $4 ]] && mkdir -p "$4/bin" && cp "${BASH_SOURCE[0]}" "$4/bin/python3" ;;
   "-m pip") echo "pip $*" >>"$LOG"; exit "${PIP_STATUS:-0}" ;;
 esac
 """
@@ -147,6 +147,15 @@ class SetupTest(unittest.TestCase):
         self.assertIn("pip could not install requirements-train.lock", done.stderr)
         done, after = self.setup("--train", script=script)
         self.assertEqual((done.returncode, self.locks(after[len(calls):])), (0, ["requirements-train.lock"]))
+
+    def test_a_folder_behind_a_link_is_filled_where_it_is(self):
+        script = self.copy()
+        home = os.path.dirname(os.path.dirname(script))
+        os.mkdir(os.path.join(home, "elsewhere"))
+        os.symlink("elsewhere", os.path.join(home, ".venv"))
+        done, calls = self.setup(script=script)
+        self.assertEqual((done.returncode, self.locks(calls)), (0, ["requirements.lock"]), done.stderr)
+        self.assertTrue(os.path.exists(os.path.join(home, "elsewhere", ".installed")))
 
     def test_training_has_the_versions_that_results_are_compared_with(self):
         train, peers = versions("requirements-train.lock"), versions("requirements-peers.lock")
