@@ -20,6 +20,7 @@ except ImportError:
     sys.exit(77)
 
 import tiny
+from shipped_test import figures
 from tiny import checkpoints
 
 HOME = Path(__file__).resolve().parent.parent.parent
@@ -91,6 +92,28 @@ class MiniReport(unittest.TestCase):
         again = [file.name for file in after if after[file] != before[file]]
         self.assertEqual(len(again), len(MEASURED))
         self.assertTrue(all(name.startswith("mini-two-pass-") for name in again), again)
+
+    def test_the_cards_tables_come_from_the_store(self):
+        self.run_it("--limit", str(LIMIT))
+        # Outcomes of our own: of each suite, mini-fbt has the first item right under latent, and nothing else is right.
+        database = sqlite3.connect(self.out / "mini.db")
+        database.execute(
+            "UPDATE grades SET outcome = CASE WHEN sample_id IN (SELECT samples.id FROM samples JOIN items "
+            "ON items.id = item_id JOIN runs ON runs.id = run_id JOIN models ON models.id = model_id "
+            "WHERE name = 'mini-fbt' AND setting = 'latent' AND position = 0) THEN 'correct' ELSE 'incorrect' END")
+        database.commit()
+        database.close()
+        done = subprocess.run([sys.executable, HOME / "scripts" / "mini_tables", self.out / "mini.db"],
+                              capture_output=True, text=True, check=True)
+        for model, settings in SETTINGS.items():
+            table = figures(done.stdout[done.stdout.index(f"models/{model}/README.md:"):].split("\n\n")[1])
+            shown = [setting for setting in settings if ":" not in setting]
+            self.assertEqual(table, {(suite, setting): 50.0 if (model, setting) == ("mini-fbt", "latent") else 0.0
+                                     for suite in SUITES for setting in shown})
+        for line in done.stdout.splitlines():
+            if line.startswith("| mini_") and "p = " in line:
+                self.assertIn("| 0.0 % | 0.0 % | 50.0 % | 0.0 % | 0.0 % | 0.0 % | p = 1.00 |", line)
+        self.assertEqual(done.stdout.count("p = "), len(SUITES))
 
     def test_says_which_model_is_missing(self):
         (self.models / "mini-two-pass" / "config.json").unlink()
