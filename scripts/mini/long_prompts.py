@@ -126,7 +126,7 @@ def state_tracking(r, length, moves):
              for i in range(documents)]
     context = "\n\n".join(f"{head}\n{' '.join(part)}" for head, part in zip(heads, parts))
     return {"context": context, "question": f"Who has the {things[0]} at the end?",
-            "stem": f"At the end the {things[0]} is with", "answer": at[things[0]]}
+            "stem": f"The person who has the {things[0]} at the end is", "answer": at[things[0]]}
 
 
 MAKERS = {"needle": (needle, "depth", DEPTHS), "state_tracking": (state_tracking, "moves", MOVES)}

@@ -79,7 +79,7 @@ def state_faults(item):
         yield "the answer is not the last holder"
     if set(moves.values()) != {item["moves"]} or len(moves) != 3:
         yield "there are other numbers of moves"
-    if item["stem"] != f"At the end the {asked} is with":
+    if item["stem"] != f"The person who has the {asked} at the end is":
         yield "the stem begins another sentence"
     documents = re.findall(r"^Document (\d+) of (\d+)$", item["context"], re.MULTILINE)
     count = max(2, item["length"] // 128)
