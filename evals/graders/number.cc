@@ -140,9 +140,9 @@ class AnswerFinder {
 
   // The number after the last `=` of a span, if there is one.
   std::optional<size_t> AfterLastEquals(Span span) const {
-    size_t equals = span.end > 0 ? text_.rfind('=', span.end - 1) : kNone;
-    if (equals == kNone || equals < span.begin) return std::nullopt;
-    const size_t number = NumberFrom(equals + 1);
+    const size_t equals = text_.substr(span.begin, span.end - span.begin).rfind('=');
+    if (equals == kNone) return std::nullopt;
+    const size_t number = NumberFrom(span.begin + equals + 1);
     if (number == numbers_.size() || numbers_[number].begin >= span.end) return std::nullopt;
     return number;
   }
@@ -210,6 +210,8 @@ class AnswerFinder {
   }
 
   void OfferBox(size_t marker, Span content) {
+    if (best_ != kNone && marker < best_)
+      return;  // around a box that was offered: looking in would be quadratic
     const size_t first = NumberFrom(content.begin);
     const size_t past = NumberFrom(content.end);
     if (first >= past) return;

@@ -98,6 +98,14 @@ TEST(NumberFaults, TimeIsLinear) {
     texts.push_back(text);
     texts.push_back(text + "\n7");
   }
+  // Closed ones, in one another and in a row.
+  std::string open, row;
+  for (int i = 0; i < 100'000; ++i) {
+    open += "\\boxed{";
+    row += "\\boxed{1+1}";
+  }
+  texts.insert(texts.end(),
+               {open + "7" + std::string(100'000, '}'), open + std::string(100'000, '}') + "7", row});
   for (const std::string& text : texts) {
     const auto start = std::chrono::steady_clock::now();
     for (const auto grade : {GradeNumber, GradeLmEvalStrict, GradeLmEvalFlexible}) grade({text, "7"});
