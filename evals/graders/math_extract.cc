@@ -132,7 +132,9 @@ std::optional<size_t> AfterWords(std::string_view text) {
 
 // Up to the end of the line or the sentence; a point with a digit behind it is decimal.
 std::string_view Sentence(std::string_view text) {
-  text = text.substr(0, kMaxSentence);
+  size_t most = std::min(text.size(), kMaxSentence);
+  while (most > 0 && most < text.size() && (text[most] & 0xC0) == 0x80) --most;  // no half characters
+  text = text.substr(0, most);
   size_t end = 0;
   for (; end < text.size() && text[end] != '\n'; ++end) {
     const bool stop = text[end] == '.' && (end + 1 == text.size() || IsSpace(text[end + 1]));
