@@ -3,6 +3,7 @@
 Each rule says whether the output is right, so that where two graders differ one of them is known to err. Made anew
 from the data file each time (no public text is kept); the same on every machine, since nothing is drawn.
 """
+
 from __future__ import annotations
 
 import json
@@ -99,13 +100,14 @@ def changed_golds(steps: str, number: int) -> Iterator[Output]:
     """With a reference whose number is negative, or a decimal: the data set has none."""
     negative, half = f"-{number}", f"{number}.5"
     for rule, value, ending, right in (
-            ("#### -$7 for -7", negative, f"#### -${number}", True),
-            ("#### $-7 for -7", negative, f"#### $-{number}", True),
-            ("#### \u22127 for -7", negative, f"#### \u2212{number}", True),
-            ("#### 7 for -7", negative, f"#### {number}", False),
-            ("#### 7.50 for 7.5", half, f"#### ${number}.50", True),
-            ("#### 7 1/2 for 7.5", half, f"#### {number} 1/2", True),
-            ("#### 7 for 7.5", half, f"#### {number}", False)):
+        ("#### -$7 for -7", negative, f"#### -${number}", True),
+        ("#### $-7 for -7", negative, f"#### $-{number}", True),
+        ("#### \u22127 for -7", negative, f"#### \u2212{number}", True),
+        ("#### 7 for -7", negative, f"#### {number}", False),
+        ("#### 7.50 for 7.5", half, f"#### ${number}.50", True),
+        ("#### 7 1/2 for 7.5", half, f"#### {number} 1/2", True),
+        ("#### 7 for 7.5", half, f"#### {number}", False),
+    ):
         yield Output(right, rule, f"{steps}\n{ending}", f"{steps}\n#### {value}")
 
 

@@ -3,8 +3,8 @@
 
   lm_eval_graders.py --record FILE       grade 400 synthetic completions into the fixture that tests compare with
   lm_eval_graders.py --record FILE --store DB
-                                         the same of a store's gsm8k completions, but for those that repeat their question
-  lm_eval_graders.py --rewritten JSONL   grade the rewritten solutions of gsm8k_outputs.py, made of GSM8K's test file, into
+                                         the same of a store's gsm8k completions (none that repeats its question)
+  lm_eval_graders.py --rewritten JSONL   grade the rewritten solutions of gsm8k_outputs.py, made of GSM8K's file, into
                                          tests/data/peers/lm_eval_gsm8k_rewritten.json: verdicts and hashes, no text
   lm_eval_graders.py --grade JSONL       read {"item", "completion", "gold"} lines, print one line of JSON for each:
                                          {"item", "strict": {"extracted", "correct"}, "flexible": {...}}
@@ -105,8 +105,10 @@ def cases():
 
 
 def cases_of_store(path):
-    query = """SELECT items.item, samples.text, items.gold, items.prompt FROM samples JOIN items ON items.id = samples.item_id
-               JOIN runs ON runs.id = items.run_id WHERE runs.suite = 'gsm8k' AND samples.fault = '' ORDER BY items.position"""
+    query = """SELECT items.item, samples.text, items.gold, items.prompt FROM samples
+               JOIN items ON items.id = samples.item_id
+               JOIN runs ON runs.id = items.run_id WHERE runs.suite = 'gsm8k' AND samples.fault = ''
+               ORDER BY items.position"""
     with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as store:
         return [{"item": item, "completion": text, "gold": gold} for item, text, gold, prompt in store.execute(query)
                 if not common.repeats(prompt.rsplit("Question: ", 1)[-1], text)]
@@ -120,8 +122,8 @@ def record(path, rows, grade):
 
 
 def record_rewritten(data, grade):
-    """Of each output one digit (1: strict says correct, 2: flexible, 3: both, 0: neither) and 4 hex digits of what the two
-    extract; over all outputs a hash of texts and golds, which shows whether the same ones are graded."""
+    """Of each output one digit (1: strict says correct, 2: flexible, 3: both, 0: neither) and 4 hex digits of what
+    the two extract; over all outputs a hash of texts and golds, which shows whether the same ones are graded."""
     outputs = list(gsm8k_outputs.outputs(Path(data)))
     verdicts, extractions = [], []
     for output in outputs:

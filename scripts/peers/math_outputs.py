@@ -168,14 +168,15 @@ def wordings(gold):
     yield True, "**Answer:** $...$", f"We add.\n\n**Answer:** ${gold}$"
     yield False, "another box behind", f"First $\\boxed{{{gold}}}$. No: $\\boxed{{{other}}}$."
     yield False, "in the thought alone", f"<think>So $\\boxed{{{gold}}}$.</think> I say $\\boxed{{{other}}}$."
-    yield False, "another answer", f"The answer is ${other}$, not ${gold}$ squared." if not gold.startswith("\\text") else f"${other}$"
+    said = f"${other}$" if gold.startswith("\\text") else f"The answer is ${other}$, not ${gold}$ squared."
+    yield False, "another answer", said
     yield False, "nothing", ""
     yield False, "words", "I do not know."
 
 
 def outputs(file):
-    """(right, rule, completion, gold, answer as rewritten) of every rewriting of every answer of MATH-500's file, and of
-    every third answer in other words."""
+    """(right, rule, completion, gold, answer as rewritten) of every rewriting of every answer of MATH-500's file, and
+    of every third answer in other words."""
     for row, line in enumerate(file.read_text(encoding="utf-8").splitlines()):
         problem = json.loads(line)
         gold = problem["answer"]

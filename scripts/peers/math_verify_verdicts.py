@@ -5,9 +5,9 @@ own comparison of MATH answers (is_equiv of its hendrycks_math tasks).
   math_verify_verdicts.py --rewritten JSONL [--store DB]
 
 On the rewritten answers of math_outputs.py, made of MATH-500's file, and on the math500 completions of a store. What is
-written to tests/data/peers/math_verify.json: a digit an output (1: math-verify says correct, 2: lm-evaluation-harness does,
-which is asked about the answer as it stands in the box), a hash over all outputs; of a store the model's own texts, each with
-the verdict and what the library extracted, but none that repeats its problem at length.
+written to tests/data/peers/math_verify.json: a digit an output (1: math-verify says correct, 2: lm-evaluation-harness
+does, which is asked about the answer as it stands in the box), a hash over all outputs; of a store the model's own
+texts, each with the verdict and what the library extracted, but none that repeats its problem at length.
 """
 
 import argparse
@@ -44,11 +44,15 @@ def rewritten(file):
 def of_store(path, file):
     problems = {row["unique_id"]: row for row in map(json.loads, file.read_text(encoding="utf-8").splitlines())}
     query = """SELECT items.item, samples.text FROM samples JOIN items ON items.id = samples.item_id
-               JOIN runs ON runs.id = items.run_id WHERE runs.suite = 'math500' AND samples.fault = '' ORDER BY items.position"""
+               JOIN runs ON runs.id = items.run_id WHERE runs.suite = 'math500' AND samples.fault = ''
+               ORDER BY items.position"""
     with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as store:
         rows = store.execute(query).fetchall()
-    return [[item, text, *library(text, problems[item]["answer"])] for item, text in rows
-            if not common.repeats(problems[item]["problem"], text)]
+    return [
+        [item, text, *library(text, problems[item]["answer"])]
+        for item, text in rows
+        if not common.repeats(problems[item]["problem"], text)
+    ]
 
 
 def main():
@@ -59,8 +63,11 @@ def main():
     logging.getLogger("math_verify").setLevel(logging.CRITICAL)
     path = common.PEER_DATA / FIXTURE
     content = json.loads(path.read_text()) if path.exists() else {"model_outputs": []}
-    content |= {"math_verify": importlib.metadata.version("math-verify"), "lm_eval": importlib.metadata.version("lm_eval"),
-                **rewritten(arguments.rewritten)}
+    content |= {
+        "math_verify": importlib.metadata.version("math-verify"),
+        "lm_eval": importlib.metadata.version("lm_eval"),
+        **rewritten(arguments.rewritten),
+    }
     if arguments.store:
         content["model_outputs"] = of_store(arguments.store, arguments.rewritten)
     common.write_fixture(FIXTURE, content)

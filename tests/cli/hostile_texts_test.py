@@ -1,4 +1,4 @@
-"""Grades hostile and odd completions through `fullband grade`: each must get an outcome, within bounded time, as valid JSON.
+"""Grades hostile and odd completions through `fullband grade`: each gets an outcome, in bounded time, as valid JSON.
 
     hostile_texts_test.py PATH/TO/fullband
 """
@@ -16,19 +16,25 @@ SECONDS = 60  # of a grader, for all texts: a quadratic one takes minutes
 DEEP = 100_000
 
 # Repeated a hundred thousand times, with the number at the end.
-UNITS = ["7", "#### ", "\\boxed{", "{", "\\frac{", "(", "$", "\0", "<think>", "</think>", "Answer: ", "\\boxed{7}", "#### 1 + ",
+UNITS = ["7", "#### ", "\\boxed{", "{", "\\frac{", "(", "$", "\0", "<think>", "</think>", "Answer: ", "\\boxed{7}",
+         "#### 1 + ",
          "\\boxed{1+1}", "\\begin{pmatrix}", "1/", "-", "7,", "\\text{", "1e", "\u0301", "\U0001F642", "\u2212", "\uff17", "x^{"]
-NESTED = [("\\boxed{", "}"), ("(", ")"), ("x^{", "}"), ("\\sqrt{", "}"), ("\\left(", "\\right)"), ("\\frac{1}{", "}"), ("<think>", "</think>")]
+NESTED = [("\\boxed{", "}"), ("(", ")"), ("x^{", "}"), ("\\sqrt{", "}"), ("\\left(", "\\right)"), ("\\frac{1}{", "}"),
+          ("<think>", "</think>")]
 # (completion for the gold answer 7, what each of number and math must say, or None where either will do)
 ODD = [
-    ("\0" * 1000 + "#### 7", "correct"), ("\ufeff#### 7", "correct"), ("\r#### 7\r", "correct"), ("\u202e#### 7", "correct"),
+    ("\0" * 1000 + "#### 7", "correct"), ("\ufeff#### 7", "correct"), ("\r#### 7\r", "correct"),
+    ("\u202e#### 7", "correct"),
     ("####\u00a07", None), ("#### \uff17", None), ("#### \u0667", None), ("\U0001d7d5", None), ("\\boxed{7\0}", None),
-    ("#### 9^9^9", "incorrect"), ("#### 1e999999999", "incorrect"), ("\\boxed{9^{9^{9^9}}}", "incorrect"), ("#### 7/0", "incorrect"),
+    ("#### 9^9^9", "incorrect"), ("#### 1e999999999", "incorrect"),
+    ("\\boxed{9^{9^{9^9}}}", "incorrect"), ("#### 7/0", "incorrect"),
     ("\\boxed{\\frac{7}{0}}", "incorrect"), ("\\boxed{\\infty\\cdot 0}", None), ("\\boxed{}", None), ("", "no_answer"),
     ("\\boxed{\\boxed{7}}", "correct"), ("\\boxed{$7$}", "correct"), (" \n\t\0", None),
 ]
-FRAGMENTS = ["\\boxed{", "}", "{", "$", "\\frac", "7", "####", " ", "\0", "\\", "<think>", "</think>", ",", ".", "-", "\u2212", "\u00bd",
-             "\uff17", "(", "[", "|", "\\left", "\\right", "^", "_", "&", "\\\\", "\n", "answer is", "=", "\\text{", "\\begin{pmatrix}",
+FRAGMENTS = ["\\boxed{", "}", "{", "$", "\\frac", "7", "####", " ", "\0", "\\", "<think>", "</think>", ",", ".", "-",
+             "\u2212", "\u00bd",
+             "\uff17", "(", "[", "|", "\\left", "\\right", "^", "_", "&", "\\\\", "\n", "answer is", "=", "\\text{",
+             "\\begin{pmatrix}",
              "\\end{pmatrix}", "\\infty", "\\cup", "%", "\\pm", "!", "i", "e", "\\pi", "\\sqrt[", "]", "\U0001F642", "+", "\\binom"]
 
 
@@ -54,7 +60,8 @@ def texts():
 
 def failures_of(fullband, grader, rows, path):
     start = time.monotonic()
-    done = subprocess.run([fullband, "grade", "--grader", grader, "--pairs", path, "--json"], capture_output=True, timeout=10 * SECONDS)
+    command = [fullband, "grade", "--grader", grader, "--pairs", path, "--json"]
+    done = subprocess.run(command, capture_output=True, timeout=10 * SECONDS)
     seconds = time.monotonic() - start
     if seconds > SECONDS:
         yield f"took {seconds:.0f} s"

@@ -1,9 +1,9 @@
-"""Compares the graders `math` and `math_verify`, through `fullband grade`, on answers of MATH-500 rewritten by rule, and on
-what SmolLM2 wrote.
+"""Compares the graders `math` and `math_verify`, through `fullband grade`, on answers of MATH-500 rewritten by rule, and
+on what SmolLM2 wrote.
 
 Each rewriting says whether it keeps the answer right, so that a difference between the graders has a known winner.
-`math_verify` must be the library's own verdict exactly: as scripts/peers/math_verify_verdicts.py recorded it, and as the
-library says that is installed here.
+`math_verify` must be the library's own verdict exactly: as scripts/peers/math_verify_verdicts.py recorded it, and as
+the library says that is installed here.
 
     math_mutations_test.py PATH/TO/fullband [--list]      # --list prints every difference
 """
@@ -94,15 +94,23 @@ def compare_model(fullband, file):
     ours = graded.graded(fullband, "math", pairs)
     mirrored = graded.graded(fullband, "math_verify", pairs)
     failures = 0
-    for (item, text, correct, extracted), our, mirror, library in zip(recorded, ours, mirrored, library_verdicts(pairs), strict=True):
+    for (item, text, correct, extracted), our, mirror, library in zip(
+        recorded, ours, mirrored, library_verdicts(pairs), strict=True
+    ):
         if not is_library(mirror, correct, extracted) or library != (correct, extracted):
             failures += 1
-            print(f"math_verify is not the library, item {item}: {mirror}, {library}, recorded {correct}, {extracted!r}")
+            print(
+                f"math_verify is not the library, item {item}: {mirror}, {library}, recorded {correct}, {extracted!r}"
+            )
         if (our["outcome"] == "correct") != correct:
-            print(f"item {item}: math {our['outcome']} {our['extracted']!r}, math_verify {correct} {extracted!r}, "
-                  f"gold {golds[item]!r}: {text[-80:]!r}")
-    print(f"{len(recorded)} outputs of a model, of them right: {sum(row[2] for row in recorded)} (math_verify), "
-          f"{sum(our['outcome'] == 'correct' for our in ours)} (math)")
+            print(
+                f"item {item}: math {our['outcome']} {our['extracted']!r}, math_verify {correct} {extracted!r}, "
+                f"gold {golds[item]!r}: {text[-80:]!r}"
+            )
+    print(
+        f"{len(recorded)} outputs of a model, of them right: {sum(row[2] for row in recorded)} (math_verify), "
+        f"{sum(our['outcome'] == 'correct' for our in ours)} (math)"
+    )
     return failures + (not recorded)
 
 
