@@ -81,6 +81,15 @@ std::string Lines(const std::vector<std::string>& lines) {
   return text;
 }
 
+// A reference answer as people read it: tests of a program may be half a megabyte.
+std::string GoldText(const std::string& gold) {
+  constexpr size_t kMost = 2000;
+  if (gold.size() <= kMost) return TerminalText(gold);
+  size_t end = kMost;
+  while ((static_cast<unsigned char>(gold[end]) & 0xC0) == 0x80) --end;  // not inside a character
+  return TerminalText(gold.substr(0, end)) + fmt::format(" … ({} bytes; --json shows all)", gold.size());
+}
+
 }  // namespace
 
 std::string RenderShown(const Shown& shown, int width) {
@@ -91,7 +100,7 @@ std::string RenderShown(const Shown& shown, int width) {
   if (first.item.shots_dropped > 0) head += fmt::format(", {} shots dropped", first.item.shots_dropped);
   head += "\n\n";
   if (same_prompts) head += TerminalText(first.item.prompt) + "\n\n";
-  head += "gold: " + TerminalText(first.item.gold);
+  head += "gold: " + GoldText(first.item.gold);
   if (shown.first_difference)
     head += fmt::format("\nfirst difference: token {} (counted from 0), marked {}", *shown.first_difference,
                         kMark);

@@ -163,6 +163,19 @@ TEST_F(ShownItem, WhatModelsWriteDoesNotSteerTheTerminal) {
   EXPECT_THAT(RenderShown(Read({{key}, {}, "7"}), 80), Not(HasSubstr("\x1b")));
 }
 
+TEST_F(ShownItem, OfALongGoldAnswerItsBeginning) {
+  const std::string key = AddRun("standard");
+  AddTrace(key, kSeven);
+  Shown shown = Read({{key}, {}, "7"});
+  shown.runs[0].item.gold = "begin" + std::string(1994, 'x') + "\xc3\xa9" + std::string(9000, 'y');
+  const std::string text = RenderShown(shown, 80);
+  EXPECT_THAT(text, HasSubstr("\nbeginxxx"));
+  EXPECT_THAT(text, HasSubstr("11001"));
+  EXPECT_LT(text.size(), 3000u);
+  EXPECT_THAT(text, Not(HasSubstr("\xc3")));  // half of a character
+  EXPECT_EQ(ShownAsJson(shown)["runs"][0]["gold"], shown.runs[0].item.gold);
+}
+
 TEST_F(ShownItem, Choices) {
   const std::string key = AddRun("standard", {}, "pick", "choose");
   SampleRecord sample;
