@@ -17,6 +17,7 @@
 #include "reports/figures.h"
 #include "reports/markdown.h"
 #include "reports/results.h"
+#include "reports/sample_tables.h"
 
 namespace fullband {
 
@@ -395,7 +396,17 @@ void AddRunNotes(const Row& row, std::vector<std::string>* notes) {
   }
 }
 
-std::string SuiteSection(std::span<const RunResults> runs) {
+std::string SamplesSection(const std::vector<Row>& rows, const ReportOptions& options) {
+  std::vector<SampleRow> several;
+  for (const auto& [results, figures] : rows) {
+    if (results->samples_per_item < 2) continue;
+    const std::vector<int> ks = options.pass_k.empty() ? UsualKs(results->samples_per_item) : options.pass_k;
+    several.push_back({RunCells(*results, {}), Key(*results), FiguresOfSamples(*results, ks)});
+  }
+  return SampleSection(several);
+}
+
+std::string SuiteSection(std::span<const RunResults> runs, const ReportOptions& options) {
   std::vector<Row> rows;
   std::vector<std::string> notes;
   std::set<std::string> headlines;
@@ -407,7 +418,8 @@ std::string SuiteSection(std::span<const RunResults> runs) {
   return fmt::format("## {}\n\n### Accuracy\n\nBy {}; correct / (asked − faults), Wilson 95 % interval.\n\n",
                      runs.front().run.suite, Joined({headlines.begin(), headlines.end()}, " or ")) +
          AccuracyTable(rows) + Bullets(notes) + GraderTable(rows) + PerplexityTable(rows) +
-         BreakdownSection(runs) + LengthTable(rows) + CostTable(rows) + PairSection(CompareSettings(runs));
+         SamplesSection(rows, options) + BreakdownSection(runs) + LengthTable(rows) + CostTable(rows) +
+         PairSection(CompareSettings(runs));
 }
 
 std::string Head(Store& store, const std::vector<RunResults>& runs) {
@@ -438,20 +450,33 @@ std::string Head(Store& store, const std::vector<RunResults>& runs) {
          models.Render();
 }
 
+void CheckKs(const std::vector<RunResults>& runs, const std::vector<int>& ks) {
+  int most = 0;
+  for (const RunResults& results : runs) most = std::max(most, results.samples_per_item);
+  for (const int k : ks) {
+    if (k < 1) throw UsageError(fmt::format("--pass-k {}", k), "must be 1 or more");
+    if (k > most)
+      throw UsageError(fmt::format("--pass-k {}", k),
+                       fmt::format("no run here has so many samples of an item (the most is {})", most),
+                       "ask for more with fullband run --samples");
+  }
+}
+
 Error WriteError(const std::filesystem::path& path, const std::string& why) {
   return Error(path.string(), "cannot be written (" + why + ")", "choose another --out");
 }
 
 }  // namespace
 
-std::string RenderReport(Store& store) {
-  const std::vector<RunResults> runs = ReadResults(store);
+std::string RenderReport(Store& store, const ReportOptions& options) {
+  const std::vector<RunResults> runs = ReadResults(store, options.read);
   if (runs.empty()) throw Error(store.path().string(), "holds no runs", "fullband run --store adds some");
+  CheckKs(runs, options.pass_k);
   std::string report = Head(store, runs);
   for (auto begin = runs.begin(); begin != runs.end();) {
     const auto end =
         std::find_if(begin, runs.end(), [&](const RunResults& r) { return r.run.suite != begin->run.suite; });
-    report += SuiteSection({begin, end});
+    report += SuiteSection({begin, end}, options);
     begin = end;
   }
   while (report.ends_with("\n\n")) report.pop_back();

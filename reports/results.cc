@@ -1,5 +1,3 @@
-#include "reports/results.h"
-
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -8,6 +6,7 @@
 
 #include "common/error.h"
 #include "common/hash.h"
+#include "reports/results.h"
 
 namespace fullband {
 
@@ -69,13 +68,33 @@ std::vector<GroupValue> ReadGroups(const Store& store, const ItemRecord& item) {
   return values;
 }
 
-RunResults ReadRun(Store& store, const RunRecord& run, const ModelRecord& model) {
+// The samples of an item with their verdicts by the headline grader.
+struct Answered {
+  std::vector<size_t> samples;  // places in ItemResult::samples
+  std::vector<GradeRecord> grades;
+};
+
+// Where items have several samples: gives those of each item the numbers of their answers.
+void NumberAnswers(const ReadOptions& options, const std::vector<Answered>& answered, RunResults* results) {
+  if (!options.answers || results->samples_per_item < 2) return;
+  for (size_t i = 0; i < answered.size(); ++i) {
+    const std::optional<std::vector<int>> numbers = options.answers(results->run, answered[i].grades);
+    if (!numbers) return;
+    results->compares_answers = true;
+    for (size_t j = 0; j < numbers->size(); ++j)
+      results->items[i].samples[answered[i].samples[j]].answer = (*numbers)[j];
+  }
+}
+
+RunResults ReadRun(Store& store, const RunRecord& run, const ModelRecord& model, const ReadOptions& options) {
   RunResults results;
   results.run = run;
   results.model = model;
   std::unordered_map<int64_t, std::map<std::string, GradeResult>> grades;  // by sample id
-  for (const GradeRecord& grade : store.Grades(run.id)) {
+  std::unordered_map<int64_t, GradeRecord> headlines;
+  for (GradeRecord& grade : store.Grades(run.id)) {
     grades[grade.sample_id][grade.grader] = {ParseResult(grade.outcome), grade.version};
+    if (grade.grader == run.headline) headlines[grade.sample_id] = std::move(grade);
   }
   std::unordered_map<int64_t, size_t> places;  // by item id
   for (const ItemRecord& item : store.Items(run.id)) {
@@ -83,6 +102,7 @@ RunResults ReadRun(Store& store, const RunRecord& run, const ModelRecord& model)
     results.items.push_back({item.item, {}, ReadGroups(store, item)});
     results.shots_dropped += item.shots_dropped > 0;
   }
+  std::vector<Answered> answered(results.items.size());
   store.ForEachSample(run.id, true, [&](const SampleRecord& record) {
     const auto place = places.find(record.item_id);
     if (place == places.end()) return;  // a run at work has just added it
@@ -90,9 +110,14 @@ RunResults ReadRun(Store& store, const RunRecord& run, const ModelRecord& model)
     samples.push_back(ReadSample(record));
     if (const auto found = grades.find(record.id); found != grades.end())
       samples.back().grades = found->second;
+    if (const auto found = headlines.find(record.id); found != headlines.end()) {
+      answered[place->second].samples.push_back(samples.size() - 1);
+      answered[place->second].grades.push_back(std::move(found->second));
+    }
     results.samples_per_item = std::max(results.samples_per_item, static_cast<int>(samples.size()));
     AddCost(record, &results.cost);
   });
+  NumberAnswers(options, answered, &results);
   ReadSessions(store, &results);
   return results;
 }
@@ -131,13 +156,13 @@ Result SampleResult::Of(const std::string& grader) const {
 
 bool SettingBefore(const std::string& a, const std::string& b) { return SettingRank(a) < SettingRank(b); }
 
-std::vector<RunResults> ReadResults(Store& store) {
+std::vector<RunResults> ReadResults(Store& store, const ReadOptions& options) {
   const std::vector<RunRecord> runs = store.Runs();
   // After the runs, so that none lacks its model where another process adds both in between.
   std::map<int64_t, ModelRecord> models;
   for (const ModelRecord& model : store.Models()) models[model.id] = model;
   std::vector<RunResults> all;
-  for (const RunRecord& run : runs) all.push_back(ReadRun(store, run, models.at(run.model_id)));
+  for (const RunRecord& run : runs) all.push_back(ReadRun(store, run, models.at(run.model_id), options));
   std::sort(all.begin(), all.end(), RunBefore);
   return all;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -33,7 +34,10 @@ struct SampleResult {
   int64_t trace_tokens = 0;
   std::string tokens_sha256;                  // equal for equal traces
   std::map<std::string, GradeResult> grades;  // by grader
-  std::optional<double> only_logprob = {};    // of the one continuation, where the item has no other choice
+  // By the headline grader: 0 the right answer, 1, 2, ... wrong ones, equal numbers for equal answers of the
+  // item; -1 without one, and where RunResults::compares_answers is false.
+  int answer = -1;
+  std::optional<double> only_logprob = {};  // of the one continuation, where the item has no other choice
 
   // Of a grader; kFault whatever the graders say where the sample is one.
   Result Of(const std::string& grader) const;
@@ -65,15 +69,23 @@ struct RunResults {
   RunRecord run;
   ModelRecord model;
   std::vector<ItemResult>
-      items;                  // all that were asked for, in data order; those without samples are not done
-  int samples_per_item = 0;   // the most that an item has
-  int64_t shots_dropped = 0;  // items that lost shots to fit the context
+      items;                 // all that were asked for, in data order; those without samples are not done
+  int samples_per_item = 0;  // the most that an item has
+  bool compares_answers = false;  // whether samples have numbers of their answers
+  int64_t shots_dropped = 0;      // items that lost shots to fit the context
   Cost cost;
   std::vector<std::string> machines;  // "host: machine", each once, in order of appearance
 };
 
+// What reports cannot tell from the store alone. They are given it, since they know no grader.
+struct ReadOptions {
+  // Numbers the answers of one item's verdicts by the run's headline grader (evals/votes.h); nothing where
+  // they are not compared. Empty: no answers are compared.
+  std::function<std::optional<std::vector<int>>(const RunRecord&, const std::vector<GradeRecord>&)> answers;
+};
+
 // All runs of a store, sorted: suite, model, format, shots, setting, age.
-std::vector<RunResults> ReadResults(Store& store);
+std::vector<RunResults> ReadResults(Store& store, const ReadOptions& options = {});
 
 // Sorts settings as people list them: standard, latent, latent@2, ..., latent@exact, parallel@2, ...;
 // controls after what they spoil.

@@ -59,12 +59,27 @@ std::optional<double> Quantile(std::span<const double> values, double q) {
   return QuantileOfSorted(sorted, q);
 }
 
-std::optional<double> StandardError(std::span<const double> values) {
+namespace {
+
+// The values' variance as a sample.
+std::optional<double> Variance(std::span<const double> values) {
   if (values.size() < 2) return std::nullopt;
-  const double mean = *Mean(values), n = static_cast<double>(values.size());
+  const double mean = *Mean(values);
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);
-  return std::sqrt(squares / (n - 1) / n);
+  return squares / (static_cast<double>(values.size()) - 1);
+}
+
+}  // namespace
+
+std::optional<double> StandardDeviation(std::span<const double> values) {
+  const std::optional<double> variance = Variance(values);
+  return variance ? std::optional(std::sqrt(*variance)) : std::nullopt;
+}
+
+std::optional<double> StandardError(std::span<const double> values) {
+  const std::optional<double> variance = Variance(values);
+  return variance ? std::optional(std::sqrt(*variance / static_cast<double>(values.size()))) : std::nullopt;
 }
 
 std::optional<Interval> BootstrapMean(std::span<const double> values, const BootstrapOptions& options) {

@@ -27,6 +27,9 @@ std::optional<double> Median(std::span<const double> values);
 // Linear between order statistics (type 7 of Hyndman and Fan 1996, NumPy's default); `q` in 0 .. 1.
 std::optional<double> Quantile(std::span<const double> values, double q);
 
+// Of the values as a sample (n - 1); nothing for fewer than two.
+std::optional<double> StandardDeviation(std::span<const double> values);
+
 // Standard error of the mean, from the sample's deviation; nothing for fewer than two values. Repeats of one
 // item are no independent values: average them first.
 std::optional<double> StandardError(std::span<const double> values);

@@ -13,6 +13,7 @@ struct MadeSample {
   int64_t length = 10;
   bool truncated = false;
   std::string trace = "same";
+  int answer = -1;
 };
 
 // Items named 0, 1, 2, ...; kFault makes a faulty sample, kUngraded one without a grade.
@@ -34,6 +35,7 @@ inline RunResults MakeResults(const std::string& setting, const std::vector<std:
       sample.truncated = made.truncated;
       sample.trace_tokens = made.length;
       sample.tokens_sha256 = made.trace;
+      sample.answer = made.answer;
       if (made.result != Result::kUngraded && !sample.fault) sample.grades["number"] = {made.result, 1};
     }
     results.samples_per_item = std::max(results.samples_per_item, static_cast<int>(samples.size()));

@@ -1,5 +1,7 @@
 #include "tests/reports/synthetic_store.h"
 
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -22,6 +24,17 @@ int64_t AddModel(Store& store, const std::string& name) {
   return store.AddModel(model);
 }
 
+std::vector<ItemRecord> MakeItems(const SyntheticRun& run) {
+  std::vector<ItemRecord> items;
+  const auto add = [&](const std::string& name, const std::string& groups) {
+    items.push_back({0, name, static_cast<int64_t>(items.size()), "Question", "7", 0, groups});
+  };
+  for (const SyntheticSample& sample : run.samples)
+    if (items.empty() || items.back().item != sample.item) add(sample.item, sample.groups);
+  for (const std::string& item : run.open_items) add(item, "{}");
+  return items;
+}
+
 RunRecord MakeRun(const SyntheticRun& run, int64_t model_id) {
   RunRecord record;
   nlohmann::json identity = {
@@ -40,21 +53,10 @@ RunRecord MakeRun(const SyntheticRun& run, int64_t model_id) {
   record.shots = 5;
   record.setting = run.setting;
   record.headline = run.choose ? "acc" : "number";
-  record.items_total = run.items_total > 0 ? run.items_total
-                                           : static_cast<int64_t>(run.samples.size() + run.open_items.size());
+  record.items_total = run.items_total > 0 ? run.items_total : static_cast<int64_t>(MakeItems(run).size());
   record.created = "2026-01-31T12:00:00.000Z";
   record.program_version = "0.1.0";
   return record;
-}
-
-std::vector<ItemRecord> MakeItems(const SyntheticRun& run) {
-  std::vector<ItemRecord> items;
-  const auto add = [&](const std::string& name, const std::string& groups) {
-    items.push_back({0, name, static_cast<int64_t>(items.size()), "Question", "7", 0, groups});
-  };
-  for (const SyntheticSample& sample : run.samples) add(sample.item, sample.groups);
-  for (const std::string& item : run.open_items) add(item, "{}");
-  return items;
 }
 
 SampleRecord MakeSample(const SyntheticSample& sample, int64_t item_id) {
@@ -89,8 +91,9 @@ SampleRecord MakeSample(const SyntheticSample& sample, int64_t item_id) {
   return record;
 }
 
-GradeRecord MakeGrade(int64_t sample_id, const std::string& grader, const std::string& outcome) {
-  return {sample_id, grader, 1, outcome, outcome == "correct" ? 1.0 : 0.0, "7", ""};
+GradeRecord MakeGrade(int64_t sample_id, const std::string& grader, const std::string& outcome,
+                      const std::string& extracted) {
+  return {sample_id, grader, 1, outcome, outcome == "correct" ? 1.0 : 0.0, extracted, ""};
 }
 
 }  // namespace
@@ -107,13 +110,17 @@ int64_t AddSyntheticRun(Store& store, const SyntheticRun& run) {
   session.id = store.AddSession(session);
   const std::vector<ItemRecord> items = store.Items(run_id);
   std::vector<GradeRecord> grades;
-  for (size_t i = 0; i < run.samples.size(); ++i) {
-    const SyntheticSample& sample = run.samples[i];
-    const int64_t id = store.AddSample(MakeSample(sample, items.at(i).id), "token", session);
+  std::map<std::string, int> asked;  // item -> samples so far
+  for (const SyntheticSample& sample : run.samples) {
+    const auto item = std::find_if(items.begin(), items.end(),
+                                   [&](const ItemRecord& record) { return record.item == sample.item; });
+    SampleRecord record = MakeSample(sample, item->id);
+    record.sample = asked[sample.item]++;
+    const int64_t id = store.AddSample(record, "token", session);
     if (sample.outcome != "" && sample.outcome != "fault")
-      grades.push_back(MakeGrade(id, run.choose ? "acc" : "number", sample.outcome));
+      grades.push_back(MakeGrade(id, run.choose ? "acc" : "number", sample.outcome, sample.extracted));
     if (!sample.strict.empty())
-      grades.push_back(MakeGrade(id, run.choose ? "acc_norm" : "lmeval_strict", sample.strict));
+      grades.push_back(MakeGrade(id, run.choose ? "acc_norm" : "lmeval_strict", sample.strict, "7"));
   }
   store.AddGrades(grades);
   store.UpdateSession(session.id, 8, int64_t{64} << 20);

@@ -9,6 +9,7 @@
 
 namespace fullband {
 
+// The further samples of an item stand behind its first, with the same id.
 struct SyntheticSample {
   std::string item;
   std::string outcome;  // of the headline grader; "fault" makes the sample one; "" leaves it ungraded
@@ -17,6 +18,7 @@ struct SyntheticSample {
   std::string strict = {};  // of lmeval_strict (acc_norm where choices are asked), where there is one
   std::string groups = "{}";
   std::optional<double> logprob = {};  // of its one continuation, where choices are asked
+  std::string extracted = "7";         // by the headline grader
 };
 
 struct SyntheticRun {
