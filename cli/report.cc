@@ -1,4 +1,6 @@
 // `fullband report`: what a store holds, as figures and comparisons.
+#include "reports/report.h"
+
 #include <fmt/format.h>
 
 #include <memory>
@@ -8,7 +10,6 @@
 #include "cli/command.h"
 #include "evals/store/store.h"
 #include "evals/votes.h"
-#include "reports/report.h"
 
 namespace fullband {
 

@@ -1,3 +1,5 @@
+#include "reports/results.h"
+
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -6,7 +8,6 @@
 
 #include "common/error.h"
 #include "common/hash.h"
-#include "reports/results.h"
 
 namespace fullband {
 
