@@ -11,6 +11,7 @@
 #include "cli/engine_options.h"
 #include "cli/grading_options.h"
 #include "evals/grade_file.h"
+#include "evals/sample_thoughts.h"
 
 namespace fullband {
 namespace {
@@ -18,11 +19,13 @@ namespace {
 struct GradeOptions {
   GradeRequest request;
   std::string format = "completion";
+  std::string think;
   bool json = false;
 };
 
 ExitCode Run(GradeOptions options) {
   options.request.task.format = ParseFormat(options.format);
+  if (!options.think.empty()) options.request.grading.thoughts = ParseMarkers(options.think, "--think");
   const GradedFile graded = GradeFile(options.request);
   const auto fault = std::find_if(graded.items.begin(), graded.items.end(),
                                   [](const GradedItem& one) { return one.grade.outcome == "fault"; });
@@ -67,6 +70,10 @@ void AddGrade(CLI::App& app, Action* action) {
       ->type_name("TEXT");
   command->add_option("--format", options->format, "Prompt format whose stop strings cut: completion or chat")
       ->type_name("FORMAT");
+  command
+      ->add_option("--think", options->think,
+                   "What thoughts stand between, which are no answers; default: <think>,</think>")
+      ->type_name("OPEN,CLOSE");
   command->add_option("--data-dir", request.task.data_folder, "Folder that holds the data files")
       ->type_name("DIR");
   AddUnprotectedOption(*command, &request.grading);

@@ -1,9 +1,7 @@
 // `fullband run`: suites under settings on models, into a store.
 #include <fmt/format.h>
-#include <signal.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -11,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/engine_options.h"
 #include "cli/grading_options.h"
+#include "cli/stop_signals.h"
 #include "evals/sweep.h"
 
 namespace fullband {
@@ -23,40 +22,11 @@ struct RunOptions {
   bool quiet = false;
 };
 
-std::atomic<bool> stop_asked = false;
-std::atomic<int> stop_signal = 0;
-static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
-
-void AskToStop(int number) {
-  stop_signal = number;
-  stop_asked = true;
-}
-
-// The first signal ends the run after the step in hand; the second ends the process.
-void CatchSignals() {
-  struct sigaction action = {};
-  action.sa_handler = AskToStop;
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction present = {};
-    sigaction(number, nullptr, &present);
-    if (present.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);  // nohup stays in force
-  }
-}
-
-// Ends as the signal would have ended the process, so that a shell or a scheduler sees why.
-[[noreturn]] void EndBySignal() {
-  std::fflush(nullptr);
-  signal(stop_signal, SIG_DFL);
-  raise(stop_signal);
-  _exit(128 + stop_signal);
-}
-
 ExitCode Run(RunOptions options) {
   options.sweep.task.format = ParseFormat(options.format);
-  CatchSignals();
+  CatchStopSignals();
   const Plan plan = MakePlan(options.sweep);
-  options.runner.stop = &stop_asked;
+  options.runner.stop = &StopAsked();
   Progress progress(stderr, isatty(STDERR_FILENO) == 1, options.quiet);
   const SweepResult result = RunSweep(plan, options.runner, progress);
   fmt::print("{}", SummaryTable(result.summaries));
@@ -127,6 +97,10 @@ void AddRun(CLI::App& app, Action* action) {
       ->capture_default_str()
       ->type_name("N");
   AddSamplingOptions(*command, &options->sweep.sampling);
+  command
+      ->add_option("--think", options->sweep.think,
+                   "what the model's thoughts stand between, e.g. <think>,</think>; default: the model's own")
+      ->type_name("OPEN,CLOSE");
   AddEngineOptions(*command, &options->runner.engine);
   command
       ->add_option("--shuffle", options->runner.shuffle,

@@ -11,12 +11,13 @@
 #include "common/json_text.h"
 #include "evals/graders/thoughts.h"
 #include "evals/machine.h"
+#include "evals/sample_thoughts.h"
 #include "evals/sandbox/assemble.h"
 
 namespace fullband {
 namespace {
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 
 bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
@@ -35,10 +36,9 @@ std::string Comment(std::string text) {
   return "# " + text + "\n";
 }
 
-Verdict Judged(const Sandbox& sandbox, const Limits& limits, std::string_view completion,
+Verdict Judged(const Sandbox& sandbox, const Limits& limits, const VisibleText& visible,
                const std::string& gold_text) {
   const ProgramGold gold = ParseProgramGold(gold_text);
-  const VisibleText visible = WithoutThoughts(completion);
   ProgramOfCompletion assembled = AssembleProgram(visible.text, gold);
   if (IsBlank(assembled.code))
     return {Outcome::kNoAnswer, 0, "", visible.ends_in_thought ? "truncated_in_thought" : "empty"};
@@ -135,8 +135,10 @@ Judge ExecuteJudge(const Execution& execution, const GradingOptions& options, co
   const std::shared_ptr<const Sandbox> sandbox = MakeSandbox(options, whose);
   CheckModules(*sandbox, execution, whose);
   Judge judge{kExecute, kVersion,
-              [sandbox, limits = LimitsOf(execution)](const SampleRecord& sample, const std::string& gold) {
-                return Judged(*sandbox, limits, sample.text, gold);
+              [sandbox, limits = LimitsOf(execution), markers = options.thoughts](const SampleRecord& sample,
+                                                                                  const std::string& gold) {
+                const Thoughts thoughts = FindThoughts(sample, markers);
+                return Judged(*sandbox, limits, WithoutThoughts(sample.text, thoughts), gold);
               }};
   judge.at_once = options.workers > 0 ? options.workers : UsableThreads();
   return judge;

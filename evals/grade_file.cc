@@ -88,8 +88,10 @@ Judge JudgeOf(const std::string& name, const GradingOptions& options) {
   if (name == kExecute) return ExecuteJudge({}, options, "--grader execute");
   const Grader& grader = FindGrader(name);
   return {grader.name, grader.version,
-          [grade = grader.grade](const SampleRecord& sample, const std::string& gold) {
-            return grade({sample.text, gold, nullptr});
+          [grade = grader.grade, markers = options.thoughts](const SampleRecord& sample,
+                                                             const std::string& gold) {
+            const VisibleText visible = WithoutThoughts(sample.text, markers);
+            return grade({sample.text, gold, nullptr, &visible});
           }};
 }
 

@@ -10,6 +10,7 @@
 #include "common/error.h"
 #include "evals/choose.h"
 #include "evals/execute.h"
+#include "evals/sample_thoughts.h"
 #include "tasks/readers.h"
 
 namespace fullband {
@@ -25,11 +26,13 @@ std::shared_ptr<const AnswerRule> RuleOf(const Suite& suite) {
   return rule;
 }
 
-Judge TextJudge(const std::string& name, const std::shared_ptr<const AnswerRule>& rule) {
+Judge TextJudge(const std::string& name, const std::shared_ptr<const AnswerRule>& rule,
+                const ThoughtMarkers& markers) {
   const Grader& grader = FindGrader(name);
   return {grader.name, grader.version,
-          [grade = grader.grade, rule](const SampleRecord& sample, const std::string& gold) {
-            return grade({sample.text, gold, rule.get()});
+          [grade = grader.grade, rule, markers](const SampleRecord& sample, const std::string& gold) {
+            const VisibleText visible = WithoutThoughts(sample.text, FindThoughts(sample, markers));
+            return grade({sample.text, gold, rule.get(), &visible});
           }};
 }
 
@@ -49,7 +52,8 @@ Judge ChoiceJudge(const std::string& name, Choices choices) {
 }
 
 // The judge of a name, but for `execute`, which takes a machine that can.
-Judge PlainJudge(const Suite& suite, const std::string& name, const std::shared_ptr<const AnswerRule>& rule) {
+Judge PlainJudge(const Suite& suite, const std::string& name, const std::shared_ptr<const AnswerRule>& rule,
+                 const ThoughtMarkers& markers) {
   const Reader* reader = FindReader(suite.reader);
   const bool programs = reader && reader->programs;
   if ((name == kExecute) != programs)
@@ -58,7 +62,7 @@ Judge PlainJudge(const Suite& suite, const std::string& name, const std::shared_
                               : fmt::format("runs programs, and items of {} ask for none", suite.reader),
                      programs ? "use execute" : "name a grader of texts");
   if (name == kExecute) return {name, 0, nullptr};
-  return suite.ask == Ask::kChoose ? ChoiceJudge(name, suite.choices) : TextJudge(name, rule);
+  return suite.ask == Ask::kChoose ? ChoiceJudge(name, suite.choices) : TextJudge(name, rule, markers);
 }
 
 void CheckRule(const Suite& suite) {
@@ -82,7 +86,7 @@ std::vector<Judge> JudgesOf(const Suite& suite, const GradingOptions& options) {
   const std::shared_ptr<const AnswerRule> rule = RuleOf(suite);
   for (const std::string& name : suite.graders) {
     try {
-      judges.push_back(PlainJudge(suite, name, rule));
+      judges.push_back(PlainJudge(suite, name, rule, options.thoughts));
     } catch (const Error& error) {  // the fault is the suite file's
       throw Error(fmt::format("{}, graders: {}", suite.file.string(), error.subject()), error.why(),
                   error.remedy());

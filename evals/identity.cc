@@ -3,6 +3,7 @@
 #include <set>
 
 #include "common/hash.h"
+#include "evals/sample_thoughts.h"
 
 namespace fullband {
 namespace {
@@ -106,7 +107,10 @@ TaskIdentity IdentifyTask(const Task& task) {
 RunIdentity Identify(const ModelIdentity& model, const Task& task, const Setting& setting,
                      const Sampling& sampling) {
   RunIdentity identity{model, IdentifyTask(task), setting.Name(), {}};
-  if (task.suite.ask == Ask::kGenerate) identity.sampling = sampling;
+  if (task.suite.ask == Ask::kGenerate)
+    identity.sampling = sampling;
+  else
+    identity.model.thoughts = {};
   return identity;
 }
 
@@ -114,7 +118,7 @@ nlohmann::json IdentityJson(const RunIdentity& identity) {
   const ModelIdentity& model = identity.model;
   const TaskIdentity& task = identity.task;
   const Sampling& sampling = identity.sampling;
-  return {
+  nlohmann::json json = {
       {"weights", model.weights_sha256},
       {"config", model.config},
       {"end_tokens", model.end_tokens},
@@ -138,6 +142,10 @@ nlohmann::json IdentityJson(const RunIdentity& identity) {
        {{"temperature", sampling.temperature}, {"top_k", sampling.top_k}, {"top_p", sampling.top_p}}},
       {"seed", sampling.seed},
   };
+  // Left out where they are the usual ones: runs of stores that know of no others go on.
+  if (nlohmann::json thoughts = MarkersJson(model.thoughts); !thoughts.is_null())
+    json["thoughts"] = std::move(thoughts);
+  return json;
 }
 
 std::string RunKey(const RunIdentity& identity) { return Sha256HexOfJson(IdentityJson(identity)); }

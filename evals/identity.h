@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "evals/graders/thoughts.h"
 #include "tasks/task.h"
 
 namespace fullband {
@@ -23,6 +24,7 @@ struct ModelIdentity {
   std::string device, target;
   std::string weights_dtype;  // "bfloat16", or all that occur: "bfloat16+float32"
   std::string activations_dtype = "float32";
+  ThoughtMarkers thoughts;  // where a choose suite is asked, the usual ones
 };
 
 struct TaskIdentity {

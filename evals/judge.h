@@ -6,6 +6,7 @@
 #include <string>
 
 #include "evals/graders/grader.h"
+#include "evals/graders/thoughts.h"
 #include "evals/store/store.h"
 
 namespace fullband {
@@ -21,6 +22,7 @@ struct Judge {
 struct GradingOptions {
   bool unprotected = false;  // run model-written programs without a sandbox
   int workers = 0;           // programs that run at the same time; 0: as many as there are processors
+  ThoughtMarkers thoughts;   // the model's
 };
 
 }  // namespace fullband

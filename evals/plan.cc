@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/names.h"
 #include "evals/grading.h"
+#include "evals/sample_thoughts.h"
 #include "tasks/groups.h"
 
 namespace fullband {
@@ -41,7 +42,7 @@ PlannedModel PlanModel(const std::string& name, Format format) {
   if (!folder.has_filename() && folder.has_parent_path())
     folder = folder.parent_path();  // a slash at its end
   CheckFolder(folder);
-  PlannedModel model{name, ReadModelConfig(folder), nullptr};
+  PlannedModel model{name, ReadModelConfig(folder), nullptr, {}};
   if (!Tokenizer::Exists(folder))
     throw Error((folder / "tokenizer.json").string(), "is missing, and suites are text",
                 "add the model's tokenizer files");
@@ -54,6 +55,8 @@ std::vector<PlannedModel> PlanModels(const SweepRequest& request) {
   std::vector<PlannedModel> models;
   for (const std::string& name : request.models) {
     models.push_back(PlanModel(name, request.task.format));
+    models.back().thoughts = request.think.empty() ? MarkersInFolder(models.back().folder)
+                                                   : ParseMarkers(request.think, "--think");
     for (size_t i = 0; i + 1 < models.size(); ++i)
       if (fs::equivalent(models[i].folder, models.back().folder))
         throw UsageError("--model", fmt::format("names {} twice", name));

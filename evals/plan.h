@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "evals/graders/thoughts.h"
 #include "evals/judge.h"
 #include "tasks/task.h"
 
@@ -21,6 +22,7 @@ struct SweepRequest {
   std::vector<std::string> settings;
   TaskOptions task;
   Sampling sampling;
+  std::string think;  // markers of thoughts, "OPEN,CLOSE"; empty: each model's own
   int samples = 1;
   GradingOptions grading;
 };
@@ -28,7 +30,8 @@ struct SweepRequest {
 struct PlannedModel {
   std::filesystem::path folder;
   ModelConfig config;
-  std::shared_ptr<ChatTemplate> chat;  // chat format only
+  std::shared_ptr<ChatTemplate> chat;           // chat format only
+  std::optional<ThoughtMarkers> thoughts = {};  // as asked for, or as its folder says
 };
 
 struct Plan {
@@ -43,8 +46,8 @@ struct Plan {
 // Throws a usage Error: an unknown suite, setting, grader or model (with near names); the same one twice, or
 // two spellings of one setting; a setting that a model's weights do not support, or that only scores asked of
 // a generate suite; chat format for a model without a chat template; several samples without a temperature;
-// sampling options out of range or without a temperature. Throws Error for data files that are missing or
-// malformed, and for suites of programs on a machine that cannot run them.
+// sampling options out of range or without a temperature; markers of thoughts that are none. Throws Error for
+// data files that are missing or malformed, and for suites of programs on a machine that cannot run them.
 Plan MakePlan(const SweepRequest& request);
 
 }  // namespace fullband

@@ -15,6 +15,7 @@
 #include "evals/grading.h"
 #include "evals/machine.h"
 #include "evals/sample.h"
+#include "evals/sample_thoughts.h"
 
 namespace fullband {
 namespace {
@@ -89,7 +90,9 @@ class Session {
 
   // False where it was stopped early.
   bool Work() {
-    GradingThread grading(options_.store, run_.id, JudgesOf(task_.suite, options_.grading));
+    GradingOptions how = options_.grading;
+    how.thoughts = MarkersOfRun(run_);
+    GradingThread grading(options_.store, run_.id, JudgesOf(task_.suite, how));
     grading_ = &grading;
     CollectWanted();
     while (!Stopped() && (!wanted_.empty() || !in_flight_.empty())) {

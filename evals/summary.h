@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -20,6 +21,10 @@ struct RunSummary {
   int64_t trace_tokens = 0;  // summed
   int64_t tokens = 0;        // generated; for choices, positions run
   double seconds = 0;        // wall time of all sessions
+  // Where items have several samples: the most that one has, and for as many as those pass@k and maj@k, by
+  // the items that have them all. Nothing where no item has, or where the grader compares no answers.
+  int per_item = 1;
+  std::optional<double> pass, majority;
 
   double Accuracy() const;  // correct / (samples - faults); NaN where there is none
 };

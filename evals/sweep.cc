@@ -1,5 +1,9 @@
 #include "evals/sweep.h"
 
+#include <utility>
+
+#include "evals/sample_thoughts.h"
+
 namespace fullband {
 namespace {
 
@@ -23,8 +27,9 @@ SweepResult RunSweep(const Plan& plan, RunnerOptions options, Progress& progress
   for (const PlannedModel& model : plan.models) {
     Engine engine(model.folder, options.engine);
     const std::vector<Task> tasks = BuildTasks(plan, model, engine);
-    Runner runner(engine, DescribeModel(engine, model.folder, WeightsSha256(*engine.model())), options,
-                  progress);
+    RunModel described = DescribeModel(engine, model.folder, WeightsSha256(*engine.model()));
+    described.identity.thoughts = MarkersOfModel(model.thoughts, *engine.tokenizer());
+    Runner runner(engine, std::move(described), options, progress);
     for (const Task& task : tasks) {
       for (const Setting& setting : plan.settings) {
         RunResult run = runner.Run(task, setting, plan.sampling);

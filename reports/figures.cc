@@ -64,6 +64,25 @@ TraceLengths Lengths(const RunResults& results) {
   return lengths;
 }
 
+ThoughtFigures ThoughtsOf(const RunResults& results) {
+  ThoughtFigures figures;
+  std::vector<double> thought, visible;
+  for (const ItemResult& item : results.items) {
+    for (const SampleResult& sample : item.samples) {
+      if (sample.fault) continue;
+      thought.push_back(static_cast<double>(sample.thought_tokens));
+      visible.push_back(static_cast<double>(sample.trace_tokens - sample.thought_tokens));
+      figures.thinking += sample.thought_tokens > 0 || sample.ends_in_thought;
+      figures.unfinished += sample.ends_in_thought;
+    }
+  }
+  figures.thought = Mean(thought);
+  figures.visible = Mean(visible);
+  if (!thought.empty())
+    figures.share = static_cast<double>(figures.thinking) / static_cast<double>(thought.size());
+  return figures;
+}
+
 std::optional<double> AccuracyOfFinished(const RunResults& results) {
   std::vector<double> scores;
   for (const ItemResult& item : results.items) {
@@ -117,6 +136,7 @@ RunFigures Figures(const RunResults& results) {
   for (const std::string& grader : graders) figures.graders.push_back(AccuracyBy(results, grader));
   figures.accuracy_of_finished = AccuracyOfFinished(results);
   figures.lengths = Lengths(results);
+  figures.thoughts = ThoughtsOf(results);
   figures.perplexity = PerplexityOf(results);
   return figures;
 }

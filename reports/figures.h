@@ -34,6 +34,14 @@ struct TraceLengths {
   std::optional<double> cut;           // mean of the truncated
 };
 
+// Over samples that are no faults.
+struct ThoughtFigures {
+  int64_t thinking = 0;                    // with a thought, finished or not
+  int64_t unfinished = 0;                  // ended inside one
+  std::optional<double> share;             // of those that think
+  std::optional<double> thought, visible;  // mean tokens of all
+};
+
 // Where items have one continuation each: exp of minus the mean of its log-probability, faults left out.
 struct Perplexity {
   int64_t items = 0;
@@ -47,6 +55,7 @@ struct RunFigures {
   std::vector<Accuracy> graders;               // all, the headline first, then by name
   std::optional<double> accuracy_of_finished;  // headline, over samples that were not truncated
   TraceLengths lengths;
+  ThoughtFigures thoughts;
   Perplexity perplexity;
 };
 

@@ -235,6 +235,23 @@ std::string LengthTable(const std::vector<Row>& rows) {
          table.Render();
 }
 
+// Nothing where no trace has a thought.
+std::string ThoughtTable(const std::vector<Row>& rows) {
+  if (std::none_of(rows.begin(), rows.end(),
+                   [](const Row& row) { return row.figures.thoughts.thinking > 0; }))
+    return "";
+  Table table(
+      RunColumns({{"traces that think"}, {"thought tokens"}, {"visible tokens"}, {"unfinished thoughts"}}));
+  for (const auto& [results, figures] : rows) {
+    const ThoughtFigures& thoughts = figures.thoughts;
+    table.Add(RunCells(*results, {Percent(thoughts.share), Fixed(thoughts.thought, 1),
+                                  Fixed(thoughts.visible, 1), Count(thoughts.unfinished)}));
+  }
+  return "### Thoughts\n\nMean tokens of the kept text inside thoughts, their markers included, and outside; "
+         "traces that end inside a thought have no answer there.\n\n" +
+         table.Render();
+}
+
 std::optional<double> PerSecond(int64_t count, double seconds) {
   if (count <= 0 || seconds <= 0) return std::nullopt;
   return static_cast<double>(count) / seconds;
@@ -418,8 +435,8 @@ std::string SuiteSection(std::span<const RunResults> runs, const ReportOptions& 
   return fmt::format("## {}\n\n### Accuracy\n\nBy {}; correct / (asked − faults), Wilson 95 % interval.\n\n",
                      runs.front().run.suite, Joined({headlines.begin(), headlines.end()}, " or ")) +
          AccuracyTable(rows) + Bullets(notes) + GraderTable(rows) + PerplexityTable(rows) +
-         SamplesSection(rows, options) + BreakdownSection(runs) + LengthTable(rows) + CostTable(rows) +
-         PairSection(CompareSettings(runs));
+         SamplesSection(rows, options) + BreakdownSection(runs) + LengthTable(rows) + ThoughtTable(rows) +
+         CostTable(rows) + PairSection(CompareSettings(runs));
 }
 
 std::string Head(Store& store, const std::vector<RunResults>& runs) {

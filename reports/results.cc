@@ -104,11 +104,18 @@ RunResults ReadRun(Store& store, const RunRecord& run, const ModelRecord& model,
     results.shots_dropped += item.shots_dropped > 0;
   }
   std::vector<Answered> answered(results.items.size());
+  std::function<ThoughtTokens(const SampleRecord&)> count_thoughts;
+  if (options.thoughts && run.ask == "generate") count_thoughts = options.thoughts(run);
   store.ForEachSample(run.id, true, [&](const SampleRecord& record) {
     const auto place = places.find(record.item_id);
     if (place == places.end()) return;  // a run at work has just added it
     std::vector<SampleResult>& samples = results.items[place->second].samples;
     samples.push_back(ReadSample(record));
+    if (count_thoughts && record.fault.empty()) {
+      const ThoughtTokens thoughts = count_thoughts(record);
+      samples.back().thought_tokens = thoughts.tokens;
+      samples.back().ends_in_thought = thoughts.unfinished;
+    }
     if (const auto found = grades.find(record.id); found != grades.end())
       samples.back().grades = found->second;
     if (const auto found = headlines.find(record.id); found != headlines.end()) {

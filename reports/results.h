@@ -32,6 +32,8 @@ struct SampleResult {
   bool fault = false;      // of the sample itself
   bool truncated = false;  // ended by the token limit or the context
   int64_t trace_tokens = 0;
+  int64_t thought_tokens = 0;  // of these, inside thoughts
+  bool ends_in_thought = false;
   std::string tokens_sha256;                  // equal for equal traces
   std::map<std::string, GradeResult> grades;  // by grader
   // By the headline grader: 0 the right answer, 1, 2, ... wrong ones, equal numbers for equal answers of the
@@ -77,11 +79,19 @@ struct RunResults {
   std::vector<std::string> machines;  // "host: machine", each once, in order of appearance
 };
 
+struct ThoughtTokens {
+  int64_t tokens = 0;       // of the kept text, inside thoughts
+  bool unfinished = false;  // the trace ends inside one
+};
+
 // What reports cannot tell from the store alone. They are given it, since they know no grader.
 struct ReadOptions {
   // Numbers the answers of one item's verdicts by the run's headline grader (evals/votes.h); nothing where
   // they are not compared. Empty: no answers are compared.
   std::function<std::optional<std::vector<int>>(const RunRecord&, const std::vector<GradeRecord>&)> answers;
+  // What counts thoughts in a run's samples, with their blobs (evals/sample_thoughts.h). Empty: there are
+  // none.
+  std::function<std::function<ThoughtTokens(const SampleRecord&)>(const RunRecord&)> thoughts;
 };
 
 // All runs of a store, sorted: suite, model, format, shots, setting, age.

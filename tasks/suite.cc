@@ -11,8 +11,10 @@
 #include "common/names.h"
 #include "common/paths.h"
 #include "tasks/groups.h"
+#include "tasks/json_toml.h"
 #include "tasks/readers.h"
 #include "tasks/suite_data.h"
+#include "tasks/suite_definition.h"
 #include "tasks/suite_file.h"
 #include "tasks/text_template.h"
 
@@ -179,11 +181,10 @@ nlohmann::json Definition(const toml::table& table) {
   return definition;
 }
 
-Suite ReadSuite(const std::filesystem::path& path) {
-  const toml::table parsed = ParseTomlFile(path);
+Suite ReadSuite(const toml::table& parsed, const std::filesystem::path& path) {
   SuiteTable table(parsed, path, "");
   Suite suite;
-  suite.file = std::filesystem::absolute(path);
+  suite.file = path;
   suite.name = table.Text("name");
   if (!IsName(suite.name)) throw table.Wrong("name", "is not a name", "use a-z, 0-9 and _, a letter first");
   suite.version = static_cast<int>(table.Integer("version", 1, 1000000));
@@ -207,6 +208,12 @@ Suite ReadSuite(const std::filesystem::path& path) {
   ReadReport(table, reader, &suite);
   table.Finish();
   suite.definition = Definition(parsed);
+  return suite;
+}
+
+Suite ReadSuite(const std::filesystem::path& path) {
+  Suite suite = ReadSuite(ParseTomlFile(path), path);
+  suite.file = std::filesystem::absolute(path);
   return suite;
 }
 
@@ -252,6 +259,12 @@ Suite LoadSuite(const std::string& name_or_path) {
   }
   throw UsageError(name_or_path, "is not a suite or a group",
                    DidYouMean(name_or_path, known) + "; a path to a TOML file works too");
+}
+
+Suite SuiteOfDefinition(const nlohmann::json& definition, const std::string& where) {
+  toml::table table = JsonAsToml(definition);
+  table.insert("title", "as it was asked");
+  return ReadSuite(table, where);
 }
 
 }  // namespace fullband

@@ -48,7 +48,7 @@ Verdict GradeExact(const TextSample& sample) {
   const AnswerRule& rule = sample.rule ? *sample.rule : whole_text;
   const std::string_view gold = Bare(sample.gold);
   if (gold.empty()) return {Outcome::kFault, 0, "", "gold_is_empty"};
-  const VisibleText visible = WithoutThoughts(sample.completion);
+  const VisibleText visible = sample.Visible();
   if (Trimmed(visible.text).empty()) {
     return {Outcome::kNoAnswer, 0, "", visible.ends_in_thought ? "truncated_in_thought" : "empty"};
   }

@@ -11,11 +11,11 @@ namespace {
 // Every grader of texts. A version is raised whenever a verdict may change.
 const std::vector<Grader>& Graders() {
   static const std::vector<Grader> graders = {
-      {"number", 2, GradeNumber},
+      {"number", 3, GradeNumber},
       {"lmeval_strict", 1, GradeLmEvalStrict},
       {"lmeval_flexible", 1, GradeLmEvalFlexible},
-      {"exact", 1, GradeExact, true},
-      {"math", 2, GradeMath},
+      {"exact", 2, GradeExact, true},
+      {"math", 3, GradeMath},
       {"math_verify", 2, GradeMathVerify},
   };
   return graders;

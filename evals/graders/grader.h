@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/regex.h"
+#include "evals/graders/thoughts.h"
 
 namespace fullband {
 
@@ -32,6 +33,11 @@ struct TextSample {
   std::string_view completion;
   std::string_view gold;
   const AnswerRule* rule = nullptr;  // the suite's, where it has one
+  // Without its thoughts, where the caller knows the model's markers; null: by the usual ones. Graders that
+  // mirror other programs take the whole completion, as those do.
+  const VisibleText* visible = nullptr;
+
+  VisibleText Visible() const { return visible ? *visible : WithoutThoughts(completion); }
 };
 
 struct Grader {

@@ -94,7 +94,7 @@ class SymbolicQuestion {
 Verdict GradeMath(const TextSample& sample) {
   const std::string gold = MathGold(sample.gold);
   if (gold.empty()) return {Outcome::kFault, 0, "", "gold_is_empty"};
-  const VisibleText visible = WithoutThoughts(sample.completion);
+  const VisibleText visible = sample.Visible();
   const std::optional<MathAnswer> answer = FindMathAnswer(visible.text);
   // Without a mark, what stands before a thought that never ended is no answer.
   if (!answer || (visible.ends_in_thought && !answer->marked)) {

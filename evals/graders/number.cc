@@ -277,7 +277,7 @@ std::optional<std::string> GoldNumber(std::string_view gold) {
 Verdict GradeNumber(const TextSample& sample) {
   const std::optional<std::string> gold = GoldNumber(sample.gold);
   if (!gold) return {Outcome::kFault, 0, "", "gold_not_a_number"};
-  const VisibleText visible = WithoutThoughts(sample.completion);
+  const VisibleText visible = sample.Visible();
   const std::optional<Answer> answer = AnswerFinder(visible.text).Find();
   // Without a marker, what stands before a thought that never ended is no answer.
   if (!answer || (visible.ends_in_thought && !answer->marked)) {

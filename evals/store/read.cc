@@ -54,7 +54,7 @@ constexpr char kSampleColumns[] =
     "s.generated_tokens, s.trace_tokens, s.prefill_forwards, s.saved_forwards, s.decode_forwards, "
     "s.min_state_rms, "
     "s.max_state_rms, s.queue_seconds, s.prefill_seconds, s.decode_seconds, s.finished, s.content_sha256, "
-    "i.gold, "
+    "i.gold, substr(i.prompt, -200), "
     "s.tokens, s.text_ends, s.runner_ups, s.logprobs, s.runner_up_logprobs "
     "FROM samples s JOIN items i ON i.id = s.item_id ";
 
@@ -65,7 +65,7 @@ SampleRecord ReadSample(SQLite::Statement& statement, bool with_blobs, std::stri
              sample.text, sample.stop_reason, sample.prompt_tokens, sample.generated_tokens,
              sample.trace_tokens, sample.prefill_forwards, sample.saved_forwards, sample.decode_forwards,
              sample.min_state_rms, sample.max_state_rms, sample.queue_seconds, sample.prefill_seconds,
-             sample.decode_seconds, sample.finished, sample.content_sha256, gold);
+             sample.decode_seconds, sample.finished, sample.content_sha256, gold, sample.prompt_end);
   if (with_blobs)
     row.GetAll(sample.tokens, sample.text_ends, sample.runner_ups, sample.logprobs,
                sample.runner_up_logprobs);
@@ -210,6 +210,34 @@ std::vector<GradeRecord> Store::Grades(int64_t run_id) {
                         grade.extracted, grade.detail);
     }
     return grades;
+  });
+}
+
+std::vector<GradeRecord> Store::GradesOfSample(int64_t sample_id) {
+  return impl_->Guard([&] {
+    SQLite::Statement query(impl_->database,
+                            "SELECT sample_id, grader, grader_version, outcome, score, extracted, detail "
+                            "FROM grades WHERE sample_id = ? ORDER BY grader, grader_version");
+    query.bind(1, sample_id);
+    std::vector<GradeRecord> grades;
+    while (query.executeStep()) {
+      GradeRecord& grade = grades.emplace_back();
+      Row(query).GetAll(grade.sample_id, grade.grader, grade.version, grade.outcome, grade.score,
+                        grade.extracted, grade.detail);
+    }
+    return grades;
+  });
+}
+
+std::vector<int64_t> Store::SampleIds(int64_t run_id) {
+  return impl_->Guard([&] {
+    SQLite::Statement query(impl_->database,
+                            "SELECT s.id FROM samples s JOIN items i ON i.id = s.item_id WHERE i.run_id = ? "
+                            "ORDER BY i.position, s.sample");
+    query.bind(1, run_id);
+    std::vector<int64_t> ids;
+    while (query.executeStep()) ids.push_back(query.getColumn(0).getInt64());
+    return ids;
   });
 }
 

@@ -85,6 +85,7 @@ struct SampleRecord {
   int64_t item_id = 0;
   std::string item;  // read only: the item's id and position in data order
   int64_t position = 0;
+  std::string prompt_end;  // read only: the last 200 characters of the item's prompt
   int sample = 0;
   std::string fault;  // why there is no valid result, or empty
   std::string text;
@@ -167,6 +168,8 @@ class Store {
   int64_t AddSample(const SampleRecord& sample, const std::string& lease_token, const SessionRecord& session);
   // Existing verdicts of the same grader and version are kept as they are.
   void AddGrades(const std::vector<GradeRecord>& grades);
+  // Puts verdicts in the place of those of the same grader and version.
+  void ReplaceGrades(const std::vector<GradeRecord>& grades);
 
   // --- Leases.
 
@@ -193,6 +196,10 @@ class Store {
   std::set<std::pair<std::string, int>> Committed(int64_t run_id);
   // Of every sample the newest verdict of each grader, in the samples' order.
   std::vector<GradeRecord> Grades(int64_t run_id);
+  // All verdicts on one sample, of every version, by grader and version.
+  std::vector<GradeRecord> GradesOfSample(int64_t sample_id);
+  // Of all samples of a run, in data order.
+  std::vector<int64_t> SampleIds(int64_t run_id);
   // Ids of the samples that lack a verdict of this grader and version, in data order.
   std::vector<int64_t> Ungraded(int64_t run_id, const std::string& grader, int version);
   // One sample with its blobs and choices, and its item's gold answer.

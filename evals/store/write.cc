@@ -98,6 +98,17 @@ void CheckHolder(SQLite::Database& database, const std::filesystem::path& path, 
                 "start the command again to help it later");
 }
 
+void InsertGrades(SQLite::Database& database, const std::vector<GradeRecord>& grades, const char* otherwise) {
+  const std::string statement =
+      std::string(
+          "INSERT INTO grades (sample_id, grader, grader_version, outcome, score, extracted, detail) "
+          "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (sample_id, grader, grader_version) ") +
+      otherwise;
+  for (const GradeRecord& grade : grades)
+    Run(database, statement.c_str(), grade.sample_id, grade.grader, grade.version, grade.outcome, grade.score,
+        grade.extracted, grade.detail);
+}
+
 }  // namespace
 
 int64_t Store::AddModel(const ModelRecord& model) {
@@ -193,13 +204,16 @@ int64_t Store::AddSample(const SampleRecord& sample, const std::string& lease_to
 }
 
 void Store::AddGrades(const std::vector<GradeRecord>& grades) {
+  if (grades.empty()) return;
+  impl_->Write([&] { InsertGrades(impl_->database, grades, "DO NOTHING"); });
+}
+
+void Store::ReplaceGrades(const std::vector<GradeRecord>& grades) {
+  if (grades.empty()) return;
   impl_->Write([&] {
-    for (const GradeRecord& grade : grades)
-      Run(impl_->database,
-          "INSERT INTO grades (sample_id, grader, grader_version, outcome, score, extracted, detail) "
-          "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (sample_id, grader, grader_version) DO NOTHING",
-          grade.sample_id, grade.grader, grade.version, grade.outcome, grade.score, grade.extracted,
-          grade.detail);
+    InsertGrades(impl_->database, grades,
+                 "DO UPDATE SET outcome = excluded.outcome, score = excluded.score, "
+                 "extracted = excluded.extracted, detail = excluded.detail");
   });
 }
 

@@ -82,6 +82,13 @@ def without_tokenizer(place: Place):
     return place.folder / "bare"
 
 
+def wrong_markers(place: Place) -> list[str]:
+    shutil.copytree(place.good, place.folder / "thinks")
+    tiny.edit_json(place.folder / "thinks" / "tokenizer_config.json",
+                   lambda config: config.update({"fullband": {"think": "<think>"}}))
+    return run_options(place, model=place.folder / "thinks")
+
+
 TOKENS = ("--tokens", "1,2,3")
 PAIR = ("--context-tokens", "1,2", "--continuation-tokens", "3")
 NO_FEEDBACK = ["latent_feedback.state_proj.weight"]
@@ -151,6 +158,11 @@ LINE_ROWS = [
     Row("top-p without a temperature", run(top_p="0.5"), 2, ["--top-p", "--temperature"]),
     Row("top-k negative", decode(*TOKENS, "--temperature", "1", "--top-k", "-1"), 2, ["--top-k"]),
     Row("seed negative", run(seed="-1", temperature="1"), 2, ["--seed", "-1"]),
+    Row("markers of thoughts without a comma", run(think="<think>"), 2, ["--think", "<think>,</think>"]),
+    Row("one marker of thoughts is empty", run(think="<think>,"), 2, ["--think", "empty"]),
+    Row("markers of thoughts that are the same", run(think="x,x"), 2, ["--think", "part of the other"]),
+    Row("markers of thoughts that the model's folder gets wrong", wrong_markers, 1,
+        ["tokenizer_config.json", "fullband.think", "two texts"]),
     Row("empty stop string", run(stop=""), 2, ["--stop", "empty"]),
     Row("stop string not UTF-8", run(stop=os.fsdecode(b"\xff")), 2, ["--stop", "UTF-8"]),
     Row("model folder not UTF-8", lambda place: ["inspect", "--model=" + os.fsdecode(b"\xe9")], 2, ["--model", "UTF-8"]),
@@ -289,6 +301,27 @@ def nothing(place: Place) -> None:
     pass
 
 
+def regrade(*words: str, suite: str = "mini_gsm8k"):
+    def make(place: Place) -> list[str]:
+        sound_store(place)
+        return ["regrade", "--quiet", "--store", str(place.store), "--suite", suite, *words]
+    return make
+
+
+def regrade_unfinished(prepare):
+    def make(place: Place) -> list[str]:
+        prepare(place)
+        return ["regrade", "--quiet", "--store", str(place.store), "--suite", "mini_gsm8k"]
+    return make
+
+
+def without_definition(place: Place) -> None:
+    sound_store(place)
+    with sqlite3.connect(place.store) as database:
+        database.execute("UPDATE runs SET identity = '{}'")
+    database.close()
+
+
 def show(*words: str):
     def make(place: Place) -> list[str]:
         sound_store(place)
@@ -326,6 +359,21 @@ STORE_ROWS = [
     Row("report of a newer store", report(newer_schema), 1, ["a.db", "newer", "99"]),
     Row("report of damaged pages", report(flipped(4096, 40960)), 1, ["a.db", "damaged"]),
     Row("report of a store cut off", report(cut), 1, ["a.db", "damaged"]),
+    Row("report of more samples than there are", lambda place: report(sound_store)(place) + ["--pass-k", "2"], 2,
+        ["--pass-k 2", "the most is 1"]),
+    Row("report of no samples", lambda place: report(sound_store)(place) + ["--pass-k", "0"], 2, ["--pass-k"]),
+    Row("report of samples not a number", lambda place: report(sound_store)(place) + ["--pass-k", "1,many"], 2, ["--pass-k", "many"]),
+    Row("regrade without a suite", lambda place: ["regrade", "--store", str(place.store)], 2, ["--suite"]),
+    Row("regrade of no store", regrade_unfinished(nothing), 1, ["a.db", "no such store"]),
+    Row("regrade of another program's store", regrade_unfinished(foreign), 1, ["a.db", "another program"]),
+    Row("regrade of a newer store", regrade_unfinished(newer_schema), 1, ["a.db", "newer", "99"]),
+    Row("regrade of a run without its definition", regrade_unfinished(without_definition), 1, ["run ", "definition"]),
+    Row("regrade of a suite without runs", regrade(suite="gsm8k"), 2, ["--suite gsm8k", "a.db", "it has runs of mini_gsm8k"]),
+    Row("regrade of no suite", regrade(suite="mini_gsm8"), 2, ["--suite mini_gsm8", "mini_gsm8k"]),
+    Row("regrade of a suite file that is not there", regrade(suite="none.toml"), 2, ["none.toml"]),
+    Row("regrade of no run", regrade("--run", "xyz"), 2, ["run xyz", "a.db"]),
+    Row("regrade by an unknown grader", regrade("--grader", "nmber"), 2, ["--grader nmber", "number"]),
+    Row("regrade of texts by a metric of choices", regrade("--grader", "acc"), 2, ["--grader acc", "mini_gsm8k"]),
     Row("report onto a full disk", report_onto_full_disk, 1, ["report.md"]),
     Row("report below a file", report_below_a_file, 1, ["file"]),
 ]

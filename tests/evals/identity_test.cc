@@ -16,7 +16,8 @@ namespace {
 
 RunIdentity SomeIdentity() {
   RunIdentity identity;
-  identity.model = {"w", ConfigIdentity(TinyConfig()), {2}, "t", "n", "cpu", "AVX2", "bfloat16", "float32"};
+  identity.model = {"w", ConfigIdentity(TinyConfig()), {2}, "t", "n", "cpu", "AVX2", "bfloat16", "float32",
+                    {}};
   identity.task = {"gsm8k", 1, {{"reader", "r"}}, "d", {"3", "4"}, "s", "chat", "c", "be brief", 64, {"Q:"}};
   identity.setting = "latent";
   identity.sampling = {0.5, 10, 0.9, 7};
@@ -31,6 +32,7 @@ TEST(RunKey, EveryFieldCounts) {
       {"end tokens", [](RunIdentity& i) { i.model.end_tokens.push_back(9); }},
       {"tokenizer", [](RunIdentity& i) { i.model.tokenizer_sha256 = std::string("other"); }},
       {"numerics", [](RunIdentity& i) { i.model.numerics = std::string("other"); }},
+      {"thoughts", [](RunIdentity& i) { i.model.thoughts.open = "<thought>"; }},
       {"device", [](RunIdentity& i) { i.model.device = "cuda"; }},
       {"target", [](RunIdentity& i) { i.model.target = "AVX3"; }},
       {"weights' dtype", [](RunIdentity& i) { i.model.weights_dtype = "float32"; }},

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "evals/progress.h"
+#include "tests/support/temp_folder.h"
 
 namespace fullband {
 namespace {
@@ -40,6 +41,58 @@ TEST(SummaryTable, AlignsAndLeavesOutWhatDoesNotApply) {
       "größe  gsm8k     latent@2  01234567  11       1    40.0 %     20.0 %        80.5  10.0 in 1:40 min\n"
       "m      arc_easy  standard  fedcba98   3           100.0 %          -           -                 "
       "-\n");
+}
+
+TEST(SummaryTable, HasTheChancesOfSeveralSamples) {
+  RunSummary row;
+  row.model = "m";
+  row.samples = 8;
+  row.per_item = 4;
+  row.pass = 0.75;
+  EXPECT_THAT(SummaryTable({row, RunSummary()}), HasSubstr("accuracy     pass@k  maj@k  truncated"));
+  EXPECT_THAT(SummaryTable({row, RunSummary()}), HasSubstr("0.0 %  75.0 % @4      -"));
+}
+
+// Two items of two samples each, and one of which a sample is a fault.
+TEST(Summarize, CountsOnlyItemsWithAllTheirSamples) {
+  TempFolder folder;
+  const auto store = OpenStore(folder / "s.db", StoreMode::kReadWrite);
+  RunRecord run;
+  run.key = "k";
+  run.identity = "{}";
+  run.model_id = store->AddModel({});
+  run.suite = "s";
+  run.ask = "generate";
+  run.headline = "number";
+  run.id = store->AddRun(run);
+  std::vector<ItemRecord> items(3);
+  for (int i = 0; i < 3; ++i) {
+    items[i].item = std::to_string(i);
+    items[i].position = i;
+  }
+  store->AddItems(run.id, items);
+  store->ReplaceLease(run.id, "", {"host", 1, "process", "token", UtcNow()});
+  SessionRecord session;
+  session.run_id = run.id;
+  session.id = store->AddSession(session);
+  const char* outcomes[3][2] = {{"correct", "incorrect"}, {"incorrect", "incorrect"}, {"correct", "fault"}};
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 2; ++j) {
+      SampleRecord sample;
+      sample.item_id = store->Items(run.id).at(i).id;
+      sample.sample = j;
+      sample.finished = UtcNow();
+      const int64_t id = store->AddSample(sample, "token", session);
+      store->AddGrades({{id, "number", 1, outcomes[i][j], 0, "3", ""}});
+    }
+  }
+  const RunSummary summary = Summarize(*store, run, "m", {});
+  EXPECT_EQ(summary.per_item, 2);
+  EXPECT_DOUBLE_EQ(summary.Accuracy(), 0.4);
+  EXPECT_DOUBLE_EQ(summary.pass.value(), 0.5);
+  EXPECT_DOUBLE_EQ(summary.majority.value(), 0.25);  // a tie, and none right
+  EXPECT_DOUBLE_EQ(Summarize(*store, run, "m", {"0"}).pass.value(), 1);
+  EXPECT_FALSE(Summarize(*store, run, "m", {"2"}).pass);
 }
 
 TEST(RunSummary, NoAccuracyWithoutAnswers) {

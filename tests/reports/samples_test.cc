@@ -144,12 +144,12 @@ TEST_F(SampleReport, ShowsSpreadAndChances) {
   EXPECT_THAT(
       report,
       HasSubstr(
-          "completion, 5 shots, 4 samples |       4 | 45.8 % ± 20.8 |     0.0 … 100.0 % |      47.9 |"));
+          "completion, 5 shots, 4 samples |       4 | 45.8 % ± 20.8 |      0.0 … 100.0 % |      47.9 |"));
   EXPECT_THAT(report, HasSubstr("|        pass@1 |        pass@2 |  pass@4 |"));
   EXPECT_THAT(report, HasSubstr("| 45.8 % ± 20.8 | 75.0 % ± 25.0 | 100.0 % |"));
   // Of item 0's pairs: right and wrong twice (1/2), right and none once; of item 1's: both right once, a tie
   // twice.
-  EXPECT_THAT(report, HasSubstr("| 45.8 % ± 20.8 | 50.0 % ± 16.7 |  0.0 % |"));
+  EXPECT_THAT(report, HasSubstr("| 45.8 % ± 20.8 | 50.0 % ± 16.7 | 0.0 % |"));
   EXPECT_THAT(report,
               HasSubstr("items left out because fewer than k of their samples count: 1 of 2 for k = 4.\n"));
 }
