@@ -17,6 +17,7 @@ HOME = Path(__file__).resolve().parent.parent.parent
 MODELS = {"mini-fbt": "glu", "mini-standard": "none", "mini-two-pass": "glu"}
 LARGEST = 12 << 20  # bytes of all models together
 POINTS = 1.0  # another processor rounds otherwise, which turns a few answers
+CODE = ("mini_humaneval", "mini_mbpp")  # are graded by running what the model wrote
 SUITES = ("mini_state_tracking", "mini_gsm8k")  # where latent@2 is significantly better than standard
 
 
@@ -80,6 +81,9 @@ class Shipped(unittest.TestCase):
         """The card's figures, and what comes out here."""
         stated = figures((HOME / "models" / model / "README.md").read_text(encoding="utf-8"))
         self.assertTrue(stated)
+        if subprocess.run([PROGRAM, "sandbox-check"], capture_output=True, check=False).returncode != 0:
+            print("programs cannot be contained here: the code suites are left out")
+            stated = {key: percent for key, percent in stated.items() if key[0] not in CODE}
         suites, settings = (",".join(sorted({key[part] for key in stated})) for part in (0, 1))
         # One thread: beside other tests, several would mostly wait for each other.
         self.run_it("run", "--model", HOME / "models" / model, "--suite", suites, "--setting", settings, "--store",
