@@ -9,6 +9,8 @@ namespace fullband {
 namespace {
 
 constexpr int kMaxDepth = 120;
+// Of the tree: a chain of products or quotients goes down one node a factor, and all that walk it recurse.
+constexpr int kMaxHeight = 600;
 
 struct NotUnderstood {};
 
@@ -590,12 +592,25 @@ class Parser {
   int bars_ = 0;  // open absolute values
 };
 
+bool IsTallerThan(const MathNode& root, int most) {
+  std::vector<std::pair<const MathNode*, int>> open = {{&root, 1}};
+  while (!open.empty()) {
+    const auto [node, height] = open.back();
+    open.pop_back();
+    if (height > most) return true;
+    for (const MathNode& part : node->parts) open.emplace_back(&part, height + 1);
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<MathNode> ParseMath(const std::vector<MathToken>& tokens) {
   if (tokens.empty()) return std::nullopt;
   try {
-    return Parser(tokens, 0).Whole();
+    MathNode node = Parser(tokens, 0).Whole();
+    if (IsTallerThan(node, kMaxHeight)) return std::nullopt;
+    return node;
   } catch (const NotUnderstood&) {
     return std::nullopt;
   }

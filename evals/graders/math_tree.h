@@ -38,8 +38,8 @@ struct MathNode {
   bool call = false;                        // a product that reads like f(x)
 };
 
-// The answer, or nothing where it is not understood or nested more than some hundred deep. Numbers are not
-// yet evaluated: a tree is never much larger than its text.
+// The answer, or nothing where it is not understood, nested more than some hundred deep, or a chain of more
+// than some hundred factors. Numbers are not yet evaluated: a tree is never much larger than its text.
 std::optional<MathNode> ParseMath(const std::vector<MathToken>& tokens);
 
 // Words as they are compared: lower case, without brackets, quotation marks, a full stop at the end.

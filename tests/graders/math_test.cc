@@ -338,6 +338,20 @@ TEST(MathAnswer, WhatIsNotUnderstoodEqualsOnlyItself) {
   EXPECT_FALSE(SameAnswer("", "", {}).same);
 }
 
+// A chain is a tree as tall as it is long, which walking it must not overflow the stack for.
+TEST(MathAnswer, OfChainsThoseOfSomeHundredAreUnderstood) {
+  const auto chain = [](const std::string& link, int count) {
+    std::string text = "1";
+    for (int i = 0; i < count; ++i) text += link;
+    return text;
+  };
+  for (const char* link : {"/1", "\\cdot 1", "x", "\\div 1", "!"}) {
+    const std::string one = chain(link, 300), more = chain(link, 301), tall = chain(link, 1900);
+    const bool grows = link == std::string("x");
+    Check({{one.c_str(), more.c_str(), !grows}, {one.c_str(), tall.c_str(), false}});
+  }
+}
+
 TEST(MathExtract, Finds) {
   const std::vector<std::pair<const char*, const char*>> rows = {
       {"So $\\boxed{4}$ and then \\boxed{5}.", "5"},
