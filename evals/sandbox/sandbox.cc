@@ -262,9 +262,7 @@ Sandbox::Sandbox(SandboxOptions options) : impl_(std::make_unique<Impl>()) {
           ? impl_->Run({.source = "", .setup = "", .tests = {"pass"}, .entry_point = "", .helpers = ""}, {})
           : ProgramResult{};
   if (trial.detail == Detail::kPassed) return;
-  const std::vector<Obstacle> obstacles = ObstaclesOf(impl_->options, trial.message);
-  throw Error("sandbox", "programs cannot be run protected here: " + obstacles.front().why,
-              obstacles.front().remedy + ", or run them unprotected if you trust them");
+  throw SandboxRefused(ObstaclesOf(impl_->options, trial.message));
 }
 
 Sandbox::~Sandbox() = default;

@@ -74,7 +74,8 @@ std::filesystem::path FindBubblewrap() {
   return {};
 }
 
-std::vector<Obstacle> ObstaclesOf(const SandboxOptions& options, const std::string& said) {
+std::vector<Obstacle> ObstaclesOf(const SandboxOptions& options, std::string said) {
+  said.erase(said.find_last_not_of(" \n\r\t") + 1);
   std::vector<Obstacle> found;
   if (access(options.python.c_str(), X_OK) != 0)
     found.push_back({fmt::format("there is no interpreter {}", options.python.string()),
@@ -94,8 +95,9 @@ std::vector<Obstacle> ObstaclesOf(const SandboxOptions& options, const std::stri
   if (KernelSetting("kernel/unprivileged_userns_clone").value_or(1) == 0)
     found.push_back({"this system allows user namespaces to root alone",
                      "set kernel.unprivileged_userns_clone=1 with sysctl"});
-  const bool refused =
-      said.find("ermission denied") != std::string::npos || said.find("not permitted") != std::string::npos;
+  bool refused = false;
+  for (const char* words : {"ermission denied", "not permitted", "No permissions"})
+    refused = refused || said.find(words) != std::string::npos;
   if (KernelSetting("kernel/apparmor_restrict_unprivileged_userns").value_or(0) == 1 && refused)
     found.push_back({"AppArmor keeps bubblewrap from making user namespaces (it said: " + said + ")",
                      "add an AppArmor profile with `userns,` for bwrap, or set "
@@ -121,8 +123,10 @@ SandboxReport CheckSandbox(SandboxOptions options, int repeats) {
     const Sandbox sandbox(options);
     report.works = true;
     if (repeats > 0) MeasureStartUp(sandbox, options, repeats, &report);
+  } catch (const SandboxRefused& refused) {
+    report.obstacles = refused.obstacles;
   } catch (const Error& error) {
-    report.obstacles = ObstaclesOf(options, error.why());
+    report.obstacles = {{error.why(), error.remedy()}};
   }
   return report;
 }

@@ -4,8 +4,10 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "common/error.h"
 #include "evals/sandbox/sandbox.h"
 
 namespace fullband {
@@ -14,11 +16,20 @@ struct Obstacle {
   std::string why, remedy;
 };
 
+// What a sandbox that cannot be made throws.
+struct SandboxRefused : Error {
+  explicit SandboxRefused(std::vector<Obstacle> found)
+      : Error("sandbox", "programs cannot be run protected here: " + found.front().why,
+              found.front().remedy + ", or run them unprotected if you trust them"),
+        obstacles(std::move(found)) {}
+  std::vector<Obstacle> obstacles;  // most telling first, never empty
+};
+
 // `bwrap` on the path; empty where there is none.
 std::filesystem::path FindBubblewrap();
 
 // Why a trial failed, most telling first, never empty; `said` is what bubblewrap or Python said.
-std::vector<Obstacle> ObstaclesOf(const SandboxOptions& options, const std::string& said);
+std::vector<Obstacle> ObstaclesOf(const SandboxOptions& options, std::string said);
 
 struct SandboxReport {
   bool works = false;
