@@ -79,7 +79,7 @@ def answer(frame):
         return {"ok": False, "error": f"the job tried to end the worker: {error!r}"}
     except RecursionError:
         return {"ok": False, "error": "nested too deeply", "limit": "recursion"}
-    except MemoryError:
+    except (MemoryError, SystemError):  # the interpreter raises the latter where it overlooked a failed allocation
         return {"ok": False, "error": "out of memory", "limit": "memory"}
     except Exception as error:  # whatever a job raises is its answer, not the worker's end
         return {"ok": False, "error": str(error) or type(error).__name__}

@@ -139,7 +139,7 @@ TEST_F(MathWorker, MemoryThatIsNoNumberIsAnError) {
   EXPECT_EQ(Grade("\\cot x", "\\frac{1}{\\tan x}").outcome, Outcome::kCorrect);
 }
 
-// Not what the grader sends: it bounds the size of an expression, and this one is nested five thousand deep.
+// Not what the grader sends: it bounds the size of an expression, and this one is nested two thousand deep.
 TEST_F(MathWorker, NestingIsBounded) {
   std::string deep = R"(["symbol","x"])";
   for (int i = 0; i < 2000; ++i) deep = R"(["function","sin",)" + deep + "]";
