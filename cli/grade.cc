@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "cli/engine_options.h"
 #include "cli/grading_options.h"
 #include "evals/grade_file.h"
 #include "evals/sample_thoughts.h"
@@ -76,12 +75,7 @@ void AddGrade(CLI::App& app, Action* action) {
       ->type_name("OPEN,CLOSE");
   command->add_option("--data-dir", request.task.data_folder, "Folder that holds the data files")
       ->type_name("DIR");
-  AddUnprotectedOption(*command, &request.grading);
-  command
-      ->add_option("--workers", request.grading.workers,
-                   "Programs of code suites to run at the same time; default: one a processor")
-      ->check(WholeNumber(1))
-      ->type_name("N");
+  AddGradingOptions(*command, &request.grading);
   command->add_flag("--json", options->json, "Print JSON, item by item");
   command->callback([options, action] { *action = [options] { return Run(*options); }; });
 }

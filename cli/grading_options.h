@@ -10,4 +10,7 @@ namespace fullband {
 // --unprotected
 void AddUnprotectedOption(CLI::App& command, GradingOptions* options);
 
+// --unprotected and --workers, for commands that do nothing but grade.
+void AddGradingOptions(CLI::App& command, GradingOptions* options);
+
 }  // namespace fullband

@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "cli/engine_options.h"
 #include "cli/grading_options.h"
 #include "cli/stop_signals.h"
 
@@ -66,12 +65,7 @@ void AddRegrade(CLI::App& app, Action* action) {
                     "Grade only what this version has not graded, and compare nothing with what it has");
   command->add_flag("--force", request.replace,
                     "Put verdicts in the place of those of the same version that differ");
-  AddUnprotectedOption(*command, &request.grading);
-  command
-      ->add_option("--workers", request.grading.workers,
-                   "Programs of code suites to run at the same time; default: one a processor")
-      ->check(WholeNumber(1))
-      ->type_name("N");
+  AddGradingOptions(*command, &request.grading);
   command->add_flag("--quiet", options->quiet, "Show no progress");
   command->callback([options, action] { *action = [options] { return Run(*options); }; });
 }
