@@ -73,13 +73,13 @@ void CheckRule(const Suite& suite) {
               "add the grader exact, or take the table away");
 }
 
+}  // namespace
+
 int MostAtOnce(const std::vector<Judge>& judges) {
   int most = 1;
   for (const Judge& judge : judges) most = std::max(most, judge.at_once);
   return most;
 }
-
-}  // namespace
 
 std::vector<Judge> JudgesOf(const Suite& suite, const GradingOptions& options) {
   std::vector<Judge> judges;

@@ -23,6 +23,9 @@ namespace fullband {
 // where the suite's programs cannot be run on this machine.
 std::vector<Judge> JudgesOf(const Suite& suite, const GradingOptions& options = {});
 
+// How many samples all of the judges together can be given at the same time.
+int MostAtOnce(const std::vector<Judge>& judges);
+
 // The sample's grade by one judge. A sample that is a fault has outcome `fault`, detail "not_answered"; so
 // has one whose grader fails, with detail "grader_failed" and its message as `extracted`.
 GradeRecord GradeSample(const Judge& judge, const SampleRecord& sample, const std::string& gold);

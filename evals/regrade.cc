@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <map>
 #include <memory>
@@ -17,6 +16,7 @@
 
 #include "common/error.h"
 #include "common/names.h"
+#include "evals/aligned_table.h"
 #include "evals/choose.h"
 #include "evals/execute.h"
 #include "evals/grading.h"
@@ -156,8 +156,7 @@ class RunGrader {
     queue_ = Samples();
     progress_.Begin(fmt::format("{} {} ({})", run_.suite, run_.setting, Key(run_)),
                     static_cast<int64_t>(queue_.size()), 0);
-    size_t at_once = 1;
-    for (const Judge& judge : judges_) at_once = std::max(at_once, static_cast<size_t>(judge.at_once));
+    const auto at_once = static_cast<size_t>(MostAtOnce(judges_));
     {
       std::vector<std::jthread> helpers;
       for (size_t i = 1; i < std::min(at_once, queue_.size()); ++i) helpers.emplace_back([this] { Help(); });
@@ -355,10 +354,9 @@ RegradeResult Regrade(const RegradeRequest& request, Progress& progress) {
 }
 
 std::string RegradeTable(const std::vector<RegradeRow>& rows) {
-  constexpr size_t kColumns = 11;
-  using Cells = std::array<std::string, kColumns>;
-  std::vector<Cells> table = {{"model", "setting", "run", "grader", "version", "graded", "same", "different",
-                               "correct", "faults", "changed"}};
+  constexpr size_t kLeftColumns = 4;
+  std::vector<std::vector<std::string>> table = {{"model", "setting", "run", "grader", "version", "graded",
+                                                  "same", "different", "correct", "faults", "changed"}};
   for (const RegradeRow& row : rows) {
     const auto count = [](int64_t value) { return value == 0 ? std::string() : fmt::format("{}", value); };
     const std::string changed = row.previous == 0 ? "-"
@@ -371,20 +369,7 @@ std::string RegradeTable(const std::vector<RegradeRow>& rows) {
                      row.counted + row.faults == 0 ? "-" : fmt::format("{}/{}", row.correct, row.counted),
                      count(row.faults), changed});
   }
-  std::array<size_t, kColumns> widths = {};
-  for (const Cells& cells : table)
-    for (size_t i = 0; i < kColumns; ++i) widths[i] = std::max(widths[i], cells[i].size());
-  std::string text;
-  for (const Cells& cells : table) {
-    std::string line;
-    for (size_t i = 0; i < kColumns; ++i) {
-      const std::string space(widths[i] - cells[i].size(), ' ');
-      line += (i == 0 ? "" : "  ") + (i < 4 ? cells[i] + space : space + cells[i]);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
+  return AlignedTable(table, kLeftColumns);
 }
 
 }  // namespace fullband

@@ -9,6 +9,7 @@
 
 #include "common/majority.h"
 #include "common/pass_at_k.h"
+#include "evals/aligned_table.h"
 #include "evals/sample.h"
 #include "evals/votes.h"
 
@@ -17,11 +18,6 @@ namespace {
 
 using Cells = std::vector<std::string>;
 constexpr size_t kLeftColumns = 4;
-
-// Continuation bytes of UTF-8 take no column.
-size_t Width(const std::string& text) {
-  return std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; });
-}
 
 std::string AtK(const std::optional<double>& chance, int k) {
   return chance ? fmt::format("{:.1f} % @{}", 100 * *chance, k) : "-";
@@ -134,20 +130,7 @@ std::string SummaryTable(const std::vector<RunSummary>& rows) {
   if (several) head.insert(head.begin() + 7, {"pass@k", "maj@k"});
   std::vector<Cells> table = {head};
   for (const RunSummary& row : rows) table.push_back(CellsOf(row, several));
-  std::vector<size_t> widths(head.size(), 0);
-  for (const Cells& cells : table)
-    for (size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], Width(cells[i]));
-  std::string text;
-  for (const Cells& cells : table) {
-    std::string line;
-    for (size_t i = 0; i < widths.size(); ++i) {
-      const std::string space(widths[i] - Width(cells[i]), ' ');
-      line += (i == 0 ? "" : "  ") + (i < kLeftColumns ? cells[i] + space : space + cells[i]);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
+  return AlignedTable(table, kLeftColumns);
 }
 
 }  // namespace fullband

@@ -72,6 +72,22 @@ SampleRecord ReadSample(SQLite::Statement& statement, bool with_blobs, std::stri
   return sample;
 }
 
+std::vector<GradeRecord> ReadGrades(SQLite::Statement& statement) {
+  std::vector<GradeRecord> grades;
+  while (statement.executeStep()) {
+    GradeRecord& grade = grades.emplace_back();
+    Row(statement).GetAll(grade.sample_id, grade.grader, grade.version, grade.outcome, grade.score,
+                          grade.extracted, grade.detail);
+  }
+  return grades;
+}
+
+std::vector<int64_t> ReadIds(SQLite::Statement& statement) {
+  std::vector<int64_t> ids;
+  while (statement.executeStep()) ids.push_back(statement.getColumn(0).getInt64());
+  return ids;
+}
+
 std::vector<ChoiceRecord> ReadChoices(SQLite::Statement& choices, int64_t sample_id) {
   std::vector<ChoiceRecord> found;
   choices.reset();
@@ -203,13 +219,7 @@ std::vector<GradeRecord> Store::Grades(int64_t run_id) {
         "WHERE i.run_id = ? AND g.grader_version = (SELECT MAX(n.grader_version) FROM grades n "
         "WHERE n.sample_id = g.sample_id AND n.grader = g.grader) ORDER BY i.position, s.sample, g.grader");
     query.bind(1, run_id);
-    std::vector<GradeRecord> grades;
-    while (query.executeStep()) {
-      GradeRecord& grade = grades.emplace_back();
-      Row(query).GetAll(grade.sample_id, grade.grader, grade.version, grade.outcome, grade.score,
-                        grade.extracted, grade.detail);
-    }
-    return grades;
+    return ReadGrades(query);
   });
 }
 
@@ -219,13 +229,7 @@ std::vector<GradeRecord> Store::GradesOfSample(int64_t sample_id) {
                             "SELECT sample_id, grader, grader_version, outcome, score, extracted, detail "
                             "FROM grades WHERE sample_id = ? ORDER BY grader, grader_version");
     query.bind(1, sample_id);
-    std::vector<GradeRecord> grades;
-    while (query.executeStep()) {
-      GradeRecord& grade = grades.emplace_back();
-      Row(query).GetAll(grade.sample_id, grade.grader, grade.version, grade.outcome, grade.score,
-                        grade.extracted, grade.detail);
-    }
-    return grades;
+    return ReadGrades(query);
   });
 }
 
@@ -235,9 +239,7 @@ std::vector<int64_t> Store::SampleIds(int64_t run_id) {
                             "SELECT s.id FROM samples s JOIN items i ON i.id = s.item_id WHERE i.run_id = ? "
                             "ORDER BY i.position, s.sample");
     query.bind(1, run_id);
-    std::vector<int64_t> ids;
-    while (query.executeStep()) ids.push_back(query.getColumn(0).getInt64());
-    return ids;
+    return ReadIds(query);
   });
 }
 
@@ -251,9 +253,7 @@ std::vector<int64_t> Store::Ungraded(int64_t run_id, const std::string& grader, 
     query.bind(1, run_id);
     query.bind(2, grader);
     query.bind(3, version);
-    std::vector<int64_t> ids;
-    while (query.executeStep()) ids.push_back(query.getColumn(0).getInt64());
-    return ids;
+    return ReadIds(query);
   });
 }
 
