@@ -10,6 +10,7 @@
 #include "evals/grading.h"
 #include "tasks/task_data.h"
 #include "tests/evals/sandbox/usable.h"
+#include "tests/support/message_of.h"
 #include "tests/tasks/code_suite.h"
 
 namespace fullband {
@@ -20,16 +21,6 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
-
-template <typename Call>
-std::string MessageOf(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "(no error)";
-}
 
 constexpr char kHalf[] =
     R"j({"entry_point": "half", "prompt": "def half(x):\n    \"\"\"Half of it.\"\"\"\n", "test": "def check(c):\n    assert c(4) == 2\n    assert c(7) == 3\n"})j";

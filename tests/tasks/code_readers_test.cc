@@ -9,6 +9,7 @@
 #include "tasks/gzip.h"
 #include "tasks/readers.h"
 #include "tasks/task_data.h"
+#include "tests/support/message_of.h"
 #include "tests/support/shared_data.h"
 #include "tests/tasks/code_suite.h"
 
@@ -18,16 +19,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-template <typename Call>
-std::string MessageOf(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "(no error)";
-}
 
 std::string Gzip(const std::string& text) {
   z_stream z = {};

@@ -9,6 +9,7 @@
 #include "common/hash.h"
 #include "tasks/data_file.h"
 #include "tasks/task_data.h"
+#include "tests/support/message_of.h"
 #include "tests/tasks/code_suite.h"
 
 namespace fullband {
@@ -16,16 +17,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-template <typename Call>
-std::string MessageOf(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "(no error)";
-}
 
 std::vector<Item> Read(const std::string& reader, const std::string& bytes) {
   return ReadItems(*FindReader(reader), bytes, "folder/data.jsonl");

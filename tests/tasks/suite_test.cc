@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "tasks/groups.h"
+#include "tests/support/message_of.h"
 #include "tests/tasks/own_suite.h"
 
 namespace fullband {
@@ -18,13 +19,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 
-std::string MessageOf(const std::string& name_or_path) {
-  try {
-    LoadSuite(name_or_path);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "(no error)";
+std::string MessageOfLoading(const std::string& name_or_path) {
+  return MessageOf([&] { LoadSuite(name_or_path); });
 }
 
 TEST(Suites, BundledOnesLoadUnderTheirFileNames) {
@@ -137,10 +133,10 @@ TEST(Suites, DefinitionLeavesOutDescriptionsOnly) {
 }
 
 TEST(Suites, UnknownNamesGetNearOnes) {
-  EXPECT_THAT(MessageOf("gsm9k"), AllOf(HasSubstr("gsm9k"), HasSubstr("did you mean gsm8k")));
-  EXPECT_THAT(MessageOf("arc"), HasSubstr("arc_easy"));
-  EXPECT_THAT(MessageOf("/nowhere/my.toml"), HasSubstr("/nowhere/my.toml"));
-  EXPECT_THAT(MessageOf("."), HasSubstr("is not a suite"));
+  EXPECT_THAT(MessageOfLoading("gsm9k"), AllOf(HasSubstr("gsm9k"), HasSubstr("did you mean gsm8k")));
+  EXPECT_THAT(MessageOfLoading("arc"), HasSubstr("arc_easy"));
+  EXPECT_THAT(MessageOfLoading("/nowhere/my.toml"), HasSubstr("/nowhere/my.toml"));
+  EXPECT_THAT(MessageOfLoading("."), HasSubstr("is not a suite"));
   try {
     LoadSuite("gsm9k");
   } catch (const Error& error) {
@@ -162,8 +158,8 @@ TEST(Suites, EveryOneIsInAGroupAndAllIsAllOfThem) {
 }
 
 TEST(Suites, AGroupIsNoSuite) {
-  EXPECT_THAT(MessageOf("mini"), AllOf(HasSubstr("is a group of suites"), HasSubstr("mini_choice")));
-  EXPECT_THAT(MessageOf("five_shots"), HasSubstr("did you mean five_shot"));
+  EXPECT_THAT(MessageOfLoading("mini"), AllOf(HasSubstr("is a group of suites"), HasSubstr("mini_choice")));
+  EXPECT_THAT(MessageOfLoading("five_shots"), HasSubstr("did you mean five_shot"));
 }
 
 // Groups come out of a folder of their own, so that the shipped file stays as it is.
@@ -214,7 +210,7 @@ TEST_P(BrokenSuite, IsRefusedByFileAndKey) {
   const Broken& broken = GetParam();
   const OwnSuite own;
   own.Write("own.toml", Replaced(broken.base, broken.from, broken.to));
-  const std::string message = MessageOf(own.Path("own.toml"));
+  const std::string message = MessageOfLoading(own.Path("own.toml"));
   EXPECT_THAT(message, HasSubstr(own.Path("own.toml")));
   for (const std::string& part : broken.says) EXPECT_THAT(message, HasSubstr(part));
   EXPECT_EQ(message.find('\n'), std::string::npos) << message;
