@@ -281,6 +281,83 @@ TEST(CpuBackend, OtherRowsOfAStepChangeNoBit) {
   EXPECT_EQ(backend->ReadState(8), alone_c.states[2]);
 }
 
+// Positions begin .. end - 1 of a sequence as a span of a step, asking for all log-probabilities.
+void AddSpan(const ModelConfig& config, const std::vector<int32_t>& tokens, int begin, int end,
+             const std::vector<int32_t>& pages, Step* step) {
+  step->spans.push_back({static_cast<int32_t>(step->rows.size()), end - begin, begin, pages});
+  for (int t = begin; t < end; ++t) {
+    step->queries.push_back(AllLogprobs(config, step->rows.size()));
+    step->rows.push_back({.token = tokens[t]});
+  }
+}
+
+// Sequences that share seventeen pages, and one that shares none, go on in one step: some by one position,
+// some by more. Each gets what it gets alone, in chunks of any size.
+TEST(CpuBackend, SharedPagesOfLongContextsChangeNoBit) {
+  constexpr int kShared = 17 * 32, kSequences = 6, kEnd = kShared + 70;
+  ModelConfig config = TinyConfig();
+  config.heads = 6;
+  const auto model = RandomModel(config);
+  std::vector<std::vector<int32_t>> tokens, pages;
+  for (int s = 0; s < kSequences; ++s) {
+    tokens.push_back(Tokens(config, kEnd, s));
+    const bool shares = s < kSequences - 1;
+    if (shares) std::copy_n(tokens[0].begin(), kShared, tokens[s].begin());
+    pages.push_back(Iota(20));
+    for (int p = shares && s > 0 ? 17 : 0; p < 20; ++p) pages[s][p] += 20 * s;
+  }
+  const auto backend_with = [&](int threads, const std::string& target) {
+    auto backend = MakeCpuBackend(model, {threads, target});
+    backend->Reserve(20 * kSequences, 1);
+    return backend;
+  };
+  const auto alone = [&](int s, int chunk) {
+    const auto backend = backend_with(1, "");
+    std::vector<int32_t> own = Iota(20);
+    std::vector<Floats> logprobs;
+    for (int begin = 0; begin < kEnd; begin += chunk) {
+      Step step;
+      StepResult result;
+      AddSpan(config, tokens[s], begin, std::min(begin + chunk, kEnd), own, &step);
+      backend->Run(step, &result);
+      for (const QueryResult& answer : result.queries) logprobs.push_back(answer.target_logprobs);
+    }
+    return logprobs;
+  };
+  std::vector<std::vector<Floats>> expected;
+  for (int s = 0; s < kSequences; ++s) expected.push_back(alone(s, 100 + 37 * s));
+  EXPECT_TRUE(alone(0, 1000) == expected[0]);
+
+  for (const std::string& target : CpuTargets()) {
+    if (target == "SCALAR" || target == "EMU128") continue;  // they have no fused multiply-add
+    for (int threads : {1, 2, 3}) {
+      const auto backend = backend_with(threads, target);
+      StepResult result;
+      Step prefill;
+      AddSpan(config, tokens[0], 0, kShared, pages[0], &prefill);
+      AddSpan(config, tokens.back(), 0, kShared, pages.back(), &prefill);
+      backend->Run(prefill, &result);
+      for (int t = 0; t < kShared; ++t) EXPECT_EQ(result.queries[t].target_logprobs, expected[0][t]);
+      std::vector<int> at(kSequences, kShared);
+      for (int size : {1, 40, 1, 3}) {
+        Step step;
+        for (int s = kSequences - 1; s >= 0; --s) {
+          const int end = at[s] + (s % 2 == 0 ? size : 1);
+          AddSpan(config, tokens[s], at[s], end, pages[s], &step);
+        }
+        backend->Run(step, &result);
+        const QueryResult* answer = result.queries.data();
+        for (int s = kSequences - 1; s >= 0; --s) {
+          for (const int end = at[s] + (s % 2 == 0 ? size : 1); at[s] < end; ++at[s], ++answer) {
+            EXPECT_TRUE(answer->target_logprobs == expected[s][at[s]])
+                << target << " " << threads << " " << s;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(CpuBackend, StatesAreReadBeforeAnyIsWritten) {
   const auto model = RandomModel(TinyLatentConfig());
   const std::vector<int32_t> a = Tokens(model->config, 5, 1), b = Tokens(model->config, 5, 2);

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <limits>
 #include <numeric>
 
@@ -310,109 +311,242 @@ TEST(LogSumExp, ShowsNan) {
 
 // ------------------------------------------------------------------------------------------------ attention
 
+// A row of a tile: which sequence's pages it reads, and how many positions it sees.
+struct AttentionRow {
+  int sequence;
+  int64_t positions;
+};
+
 struct AttentionCase {
-  int64_t heads, head_dim, positions;
+  int64_t heads, head_dim;
+  std::vector<AttentionRow> rows;
+  int64_t shared_pages = 0;  // that all sequences begin with
 };
 
 // Pages whose unused places hold NaN, which must not show.
 struct AttentionData {
-  Floats query;
-  std::vector<AlignedBuffer<float>> blocks;
-  std::vector<const float*> pages;
-  int64_t stride;
+  int64_t heads, head_dim, stride;
+  std::vector<Floats> queries;  // of each row
+  std::deque<AlignedBuffer<float>> blocks;
+  std::vector<std::vector<float*>> pages;  // of each sequence
   explicit AttentionData(const AttentionCase& c)
-      : query(Numbers(c.heads * c.head_dim, 1)), stride(ValueStride(c.head_dim)) {
-    for (float& q : query) q *= 8 / std::sqrt(static_cast<float>(c.head_dim));
-    const Floats keys = Numbers(c.positions * c.head_dim, 2), values = Numbers(c.positions * c.head_dim, 3);
-    for (int64_t begin = 0; begin < c.positions; begin += kPageSize) {
-      AlignedBuffer<float>& page = blocks.emplace_back(kPageSize * (c.head_dim + stride));
+      : heads(c.heads), head_dim(c.head_dim), stride(ValueStride(c.head_dim)) {
+    for (size_t row = 0; row < c.rows.size(); ++row) {
+      queries.push_back(Numbers(heads * head_dim, 10 + row));
+      for (float& q : queries.back()) q *= 8 / std::sqrt(static_cast<float>(head_dim));
+      const int sequence = c.rows[row].sequence;
+      if (sequence >= static_cast<int>(pages.size())) pages.resize(sequence + 1);
+    }
+    for (size_t s = 0; s < pages.size(); ++s) Fill(c, s);
+  }
+  void Fill(const AttentionCase& c, int sequence) {
+    int64_t end = 0;
+    for (const AttentionRow& row : c.rows)
+      if (row.sequence == sequence || c.shared_pages > 0) end = std::max(end, row.positions);
+    const Floats keys = Numbers(end * head_dim, 1000 + sequence),
+                 values = Numbers(end * head_dim, 2000 + sequence);
+    for (int64_t begin = 0; begin < end; begin += kPageSize) {
+      if (sequence > 0 && begin / kPageSize < c.shared_pages) {
+        pages[sequence].push_back(pages[0][begin / kPageSize]);
+        continue;
+      }
+      AlignedBuffer<float>& page = blocks.emplace_back(kPageSize * (head_dim + stride));
       std::fill_n(page.data(), page.size(), kNan);
-      for (int64_t p = begin; p < std::min(begin + kPageSize, c.positions); ++p) {
-        float* value = page.data() + kPageSize * c.head_dim + (p - begin) * stride;
-        std::fill_n(value, stride, 0.0f);
-        for (int64_t i = 0; i < c.head_dim; ++i) {
-          page[i * kPageSize + p - begin] = keys[p * c.head_dim + i];
-          value[i] = values[p * c.head_dim + i];
+      pages[sequence].push_back(page.data());
+      for (int64_t p = begin; p < std::min(begin + kPageSize, end); ++p) {
+        std::fill_n(&Value(sequence, p, 0), stride, 0.0f);
+        for (int64_t i = 0; i < head_dim; ++i) {
+          Key(sequence, p, i) = keys[p * head_dim + i];
+          Value(sequence, p, i) = values[p * head_dim + i];
         }
       }
-      pages.push_back(page.data());
     }
   }
-  float key(int64_t p, int64_t i) const { return pages[p / kPageSize][i * kPageSize + p % kPageSize]; }
-  float value(int64_t p, int64_t i, int64_t head_dim) const {
-    return pages[p / kPageSize][kPageSize * head_dim + p % kPageSize * stride + i];
+  float& Key(int sequence, int64_t p, int64_t i) const {
+    return pages[sequence][p / kPageSize][i * kPageSize + p % kPageSize];
+  }
+  float& Value(int sequence, int64_t p, int64_t i) const {
+    return pages[sequence][p / kPageSize][kPageSize * head_dim + p % kPageSize * stride + i];
   }
 };
 
-Floats RunAttention(const Kernels& kernels, const AttentionCase& c, const AttentionData& data, int64_t first,
-                    int64_t heads) {
-  AlignedBuffer<float> scratch(heads * data.stride);
-  Floats out(heads * c.head_dim);
-  kernels.attend({data.query.data() + first * c.head_dim, heads, c.head_dim, data.pages.data(), 0,
-                  kPageSize * c.head_dim, c.positions, out.data(), scratch.data()});
-  return out;
+// A tile of the rows `which` and the heads `first` .. first + heads - 1. By blocks in descending order, or
+// whole.
+std::vector<Floats> RunAttention(const Kernels& kernels, const AttentionCase& c, const AttentionData& data,
+                                 const std::vector<int>& which, int64_t first, int64_t heads,
+                                 bool by_blocks = false) {
+  std::vector<Floats> outs(which.size(), Floats(c.heads * c.head_dim));
+  std::vector<const float*> queries;
+  std::vector<float*> out;
+  std::vector<int64_t> positions;
+  std::vector<PageRun> runs;
+  std::vector<int32_t> run_begins = {0};
+  for (size_t i = 0; i < which.size(); ++i) {
+    queries.push_back(data.queries[which[i]].data());
+    out.push_back(outs[i].data());
+    positions.push_back(c.rows[which[i]].positions);
+  }
+  const int64_t pages = (std::ranges::max(positions) + kPageSize - 1) / kPageSize;
+  for (int64_t p = 0; p < pages; ++p) {
+    for (int32_t i = 0; i < static_cast<int32_t>(which.size()); ++i) {
+      if (positions[i] <= p * kPageSize) continue;
+      const float* page = data.pages[c.rows[which[i]].sequence][p];
+      const bool goes_on = run_begins.back() < static_cast<int32_t>(runs.size()) &&
+                           runs.back().page == page && runs.back().first + runs.back().rows == i;
+      if (!goes_on) runs.push_back({page, i, 0});
+      ++runs.back().rows;
+    }
+    run_begins.push_back(runs.size());
+  }
+  AlignedBuffer<float> scratch(AttentionScratchSize(which.size() * heads, c.head_dim));
+  std::fill_n(scratch.data(), scratch.size(), kNan);
+  const AttentionTile tile = {.rows = static_cast<int64_t>(which.size()),
+                              .heads = heads,
+                              .head_dim = c.head_dim,
+                              .first_number = first * c.head_dim,
+                              .queries = queries.data(),
+                              .outs = out.data(),
+                              .positions = positions.data(),
+                              .pages = pages,
+                              .runs = runs.data(),
+                              .run_begins = run_begins.data(),
+                              .key_offset = 0,
+                              .value_offset = kPageSize * c.head_dim,
+                              .scratch = scratch.data()};
+  if (by_blocks) {
+    const int64_t blocks = AttentionBlocks(pages), size = AttentionPartSize(tile.rows * heads, c.head_dim);
+    AlignedBuffer<float> parts(blocks * size);
+    std::fill_n(parts.data(), parts.size(), kNan);
+    for (int64_t b = blocks - 1; b >= 0; --b) kernels.attend_block(tile, b, parts.data() + b * size);
+    kernels.join_blocks(tile, parts.data());
+  } else {
+    kernels.attend(tile);
+  }
+  return outs;
 }
 
-double AttentionError(const AttentionCase& c, const AttentionData& data, const Floats& got) {
+std::vector<Floats> RunAttention(const Kernels& kernels, const AttentionCase& c, const AttentionData& data) {
+  std::vector<int> all(c.rows.size());
+  std::iota(all.begin(), all.end(), 0);
+  return RunAttention(kernels, c, data, all, 0, c.heads);
+}
+
+bool SameBits(const std::vector<Floats>& a, const std::vector<Floats>& b) {
+  return std::ranges::equal(a, b, [](const Floats& x, const Floats& y) { return SameBits(x, y); });
+}
+
+double AttentionError(const AttentionCase& c, const AttentionData& data, const std::vector<Floats>& got) {
   double worst = 0;
-  for (int64_t h = 0; h < c.heads; ++h) {
-    std::vector<double> mixed(c.head_dim);
-    double sum = 0;
-    for (int64_t p = 0; p < c.positions; ++p) {
-      double score = 0;
-      for (int64_t i = 0; i < c.head_dim; ++i)
-        score += double{data.query[h * c.head_dim + i]} * data.key(p, i);
-      sum += std::exp(score);
-      for (int64_t i = 0; i < c.head_dim; ++i) mixed[i] += std::exp(score) * data.value(p, i, c.head_dim);
-    }
-    for (int64_t i = 0; i < c.head_dim; ++i) {
-      const double error = std::abs(got[h * c.head_dim + i] - mixed[i] / sum);
-      worst = error <= worst ? worst : error;
+  for (size_t row = 0; row < c.rows.size(); ++row) {
+    const auto [sequence, positions] = c.rows[row];
+    for (int64_t h = 0; h < c.heads; ++h) {
+      std::vector<double> mixed(c.head_dim);
+      double sum = 0;
+      for (int64_t p = 0; p < positions; ++p) {
+        double score = 0;
+        for (int64_t i = 0; i < c.head_dim; ++i)
+          score += double{data.queries[row][h * c.head_dim + i]} * data.Key(sequence, p, i);
+        sum += std::exp(score);
+        for (int64_t i = 0; i < c.head_dim; ++i) mixed[i] += std::exp(score) * data.Value(sequence, p, i);
+      }
+      for (int64_t i = 0; i < c.head_dim; ++i) {
+        const double error = std::abs(got[row][h * c.head_dim + i] - mixed[i] / sum);
+        worst = error <= worst ? worst : error;
+      }
     }
   }
   return worst;
 }
 
+// One row; rows that follow each other, as in prefill; sequences with a common beginning; with none.
+std::vector<AttentionCase> AttentionCases() {
+  std::vector<AttentionCase> cases = {{1, 6, {{0, 1}}},    {3, 64, {{0, 31}}},  {4, 64, {{0, 32}}},
+                                      {2, 80, {{0, 33}}},  {7, 20, {{0, 100}}}, {5, 128, {{0, 65}}},
+                                      {3, 64, {{0, 513}}}, {1, 16, {{0, 256}}}, {14, 48, {{0, 257}}}};
+  AttentionCase chunk = {3, 64, {}};
+  for (int64_t p = 240; p < 275; ++p) chunk.rows.push_back({0, p});
+  cases.push_back(chunk);
+  cases.push_back({3, 64, {{0, 590}, {1, 577}, {2, 610}, {3, 577}, {3, 578}, {4, 800}}, 17});
+  cases.push_back({1, 36, {{0, 90}, {0, 91}, {1, 300}, {2, 40}}, 1});
+  cases.push_back({4, 16, {{0, 300}, {1, 20}, {2, 256}}});
+  return cases;
+}
+
 TEST(Attend, AgreesWithPlainSoftmax) {
-  for (const AttentionCase& c :
-       {AttentionCase{1, 6, 1}, {3, 64, 31}, {4, 64, 32}, {2, 80, 33}, {7, 20, 100}, {5, 128, 65}}) {
-    AttentionData data(c);
+  for (const AttentionCase& c : AttentionCases()) {
+    const AttentionData data(c);
     // A score is a sum of head_dim terms whose sizes add up to about 2 sqrt(head_dim), and of roundings that
     // add up as randomly; weights are off by as much relatively, twice with the sum they are divided by.
     // Values are below 1.
     const double tolerance = 4 * c.head_dim * kEpsilon + 1e-6;
-    const Floats best = RunAttention(KernelsFor(""), c, data, 0, c.heads);
     for (const std::string& target : KernelTargets()) {
-      const Kernels& kernels = KernelsFor(target);
-      Floats got = RunAttention(kernels, c, data, 0, c.heads);
-      EXPECT_LT(AttentionError(c, data, got), tolerance) << target << " positions " << c.positions;
-      for (int64_t h = 0; h < c.heads; ++h) {
-        const Floats alone = RunAttention(kernels, c, data, h, 1);
-        EXPECT_TRUE(SameBits(alone, Floats(&got[h * c.head_dim], &got[h * c.head_dim] + c.head_dim)))
-            << target;
-      }
+      EXPECT_LT(AttentionError(c, data, RunAttention(KernelsFor(target), c, data)), tolerance)
+          << target << " positions " << c.rows[0].positions;
     }
-    for (const std::string& target : FusedTargets()) {
-      EXPECT_TRUE(SameBits(RunAttention(KernelsFor(target), c, data, 0, c.heads), best)) << target;
-    }
-    // Forgetting the last position is noticed.
-    if (c.positions > 1) {
-      AttentionCase shorter = c;
-      --shorter.positions;
-      EXPECT_GT(AttentionError(c, data, RunAttention(KernelsFor(""), shorter, data, 0, c.heads)), tolerance);
-    }
+    // Forgetting the last position of one row is noticed, and so is a row that reads another's page.
+    AttentionCase other = c;
+    if (--other.rows.back().positions == 0) continue;
+    EXPECT_GT(AttentionError(c, data, RunAttention(KernelsFor(""), other, data)), tolerance);
+    if (c.shared_pages == 0) continue;
+    other = c;
+    other.rows.back().sequence = 0;
+    EXPECT_GT(AttentionError(c, data, RunAttention(KernelsFor(""), other, data)), tolerance);
   }
 }
 
-TEST(Attend, ShowsNan) {
-  const AttentionCase c = {2, 16, 40};
-  for (bool in_key : {true, false}) {
-    AttentionData data(c);
-    data.blocks[0][in_key ? 3 * kPageSize + 5 : kPageSize * c.head_dim + 5 * data.stride + 3] = kNan;
+TEST(Attend, ARowDoesNotDependOnTileBlocksOrTarget) {
+  for (const AttentionCase& c : AttentionCases()) {
+    const AttentionData data(c);
+    const std::vector<Floats> expected = RunAttention(KernelsFor(""), c, data);
+    std::vector<int> all(c.rows.size());
+    std::iota(all.begin(), all.end(), 0);
     for (const std::string& target : KernelTargets()) {
-      const Floats out = RunAttention(KernelsFor(target), c, data, 0, 2);
-      EXPECT_TRUE(std::isnan(out[3])) << target;
-      EXPECT_EQ(std::isnan(out[4]), in_key) << target;
+      const Kernels& kernels = KernelsFor(target);
+      const std::vector<Floats> whole = RunAttention(kernels, c, data);
+      if (std::ranges::count(FusedTargets(), target) > 0) {
+        EXPECT_TRUE(SameBits(whole, expected)) << target;
+      }
+      EXPECT_TRUE(SameBits(RunAttention(kernels, c, data, all, 0, c.heads, true), whole)) << target;
+      for (int row : all) {
+        EXPECT_TRUE(SameBits(RunAttention(kernels, c, data, {row}, 0, c.heads)[0], whole[row])) << target;
+        for (int64_t h = 0; h < c.heads; h += 5) {
+          const Floats alone = RunAttention(kernels, c, data, {row}, h, 1, row % 2 == 0)[0];
+          EXPECT_EQ(
+              std::memcmp(&alone[h * c.head_dim], &whole[row][h * c.head_dim], c.head_dim * sizeof(float)),
+              0);
+        }
+      }
+      std::ranges::reverse(all);
+      std::vector<Floats> reversed = RunAttention(kernels, c, data, all, 0, c.heads);
+      std::ranges::reverse(reversed);
+      std::ranges::reverse(all);
+      EXPECT_TRUE(SameBits(reversed, whole)) << target;
+    }
+    // The comparison notices a value that is a little off.
+    data.Value(0, 0, 0) += 1e-3f;
+    EXPECT_FALSE(SameBits(RunAttention(KernelsFor(""), c, data), expected));
+  }
+}
+
+// NaN at position 37 shows in all rows that see it, and in no other bit of the tile.
+TEST(Attend, ShowsNanWhereItIsSeen) {
+  AttentionCase c = {2, 16, {}};
+  for (int64_t p = 30; p < 45; ++p) c.rows.push_back({0, p});
+  const AttentionData clean(c);
+  for (bool in_key : {true, false}) {
+    const AttentionData data(c);
+    (in_key ? data.Key(0, 37, 3) : data.Value(0, 37, 3)) = kNan;
+    for (const std::string& target : KernelTargets()) {
+      const std::vector<Floats> out = RunAttention(KernelsFor(target), c, data);
+      const std::vector<Floats> expected = RunAttention(KernelsFor(target), c, clean);
+      for (size_t row = 0; row < c.rows.size(); ++row) {
+        if (c.rows[row].positions <= 37) {
+          EXPECT_TRUE(SameBits(out[row], expected[row])) << target << " " << c.rows[row].positions;
+        } else {
+          EXPECT_TRUE(std::isnan(out[row][3])) << target;
+          EXPECT_EQ(std::isnan(out[row][4]), in_key) << target;
+        }
+      }
     }
   }
 }

@@ -15,7 +15,7 @@ namespace fullband {
 namespace {
 
 // Raised whenever a change to the arithmetic may change a bit of any result.
-constexpr const char* kNumerics = "cpu-1";
+constexpr const char* kNumerics = "cpu-2";
 
 // Queries whose logits are held at once.
 constexpr int64_t kQueryBlock = 48;
@@ -24,8 +24,6 @@ int CountThreads(int wanted) {
   if (wanted < 0) throw UsageError("--threads", fmt::format("{} is negative", wanted));
   return wanted > 0 ? wanted : omp_get_max_threads();
 }
-
-int64_t HeadsPerGroup(const ModelConfig& config) { return config.heads / config.kv_heads; }
 
 }  // namespace
 
@@ -38,7 +36,8 @@ CpuBackend::CpuBackend(std::shared_ptr<const Model> model, const CpuOptions& opt
       width_(Padded(config_.hidden_size)),
       weights_(PackWeights(model_->weights)),
       rope_(config_.rope, config_.head_dim),
-      pages_(config_) {}
+      pages_(config_),
+      attention_(config_, kernels_, threads_) {}
 
 void CpuBackend::Reserve(int page_count, int state_count) {
   pages_.Reserve(page_count);
@@ -96,28 +95,25 @@ void CpuBackend::Prepare(const Step& step) {
     r->Resize(fused, width_);
   work_.query_states.Resize(queries, width_);
   work_.logits.Resize(queries, weights_.head.outputs());
-  work_.scratch.Resize(threads_, HeadsPerGroup(config_) * ValueStride(config_.head_dim));
+  work_.scratch.Resize(threads_, ValueStride(config_.head_dim));
   const int64_t widest =
       std::max({int64_t{config_.hidden_size}, heads_width, int64_t{config_.intermediate_size}});
   work_.packed.Grow(std::max(rows, queries) * widest);
   work_.rms.resize(rows);
   PlaceRows(step);
+  attention_.Prepare(
+      step.spans, pages_, [this](int32_t row) { return work_.qkv.row(row); },
+      [this](int32_t row) { return work_.mixed.row(row); });
 }
 
 void CpuBackend::PlaceRows(const Step& step) {
-  work_.page_lists.clear();
-  for (const Span& span : step.spans) {
-    for (int32_t page : span.pages) work_.page_lists.push_back(pages_.page(page));
-  }
   work_.places.clear();
   int end = 0;
-  const float* const* pages = work_.page_lists.data();
   for (const Span& span : step.spans) {
     for (int i = 0; i < span.row_count; ++i) {
       const int position = span.position + i;
-      work_.places.push_back({position, pages, pages_.page(span.pages[position / kPageSize])});
+      work_.places.push_back({position, pages_.page(span.pages[position / kPageSize])});
     }
-    pages += span.pages.size();
     end = std::max(end, span.position + span.row_count);
   }
   rope_.Cover(end);
@@ -177,7 +173,7 @@ void CpuBackend::RunLayer(int layer, int64_t rows) {
   Norm(w.input_norm, rows);
   Multiply(w.query_key_value, work_.normed, rows, work_.qkv);
   RotateAndStore(layer, rows);
-  Attend(layer, rows);
+  attention_.Run(layer, pages_);
   Multiply(w.output, work_.mixed, rows, work_.x, /*add=*/true);
 
   Norm(w.post_attention_norm, rows);
@@ -227,28 +223,6 @@ void CpuBackend::RotateAndStore(int layer, int64_t rows) {
       pages_.Write(place.page, layer, h, place.position % kPageSize, key, value);
     }
   });
-}
-
-void CpuBackend::Attend(int layer, int64_t rows) {
-  // All heads that share keys at once, unless that leaves threads idle.
-  const int64_t group = HeadsPerGroup(config_);
-  const bool few = rows * config_.kv_heads < int64_t{4} * omp_get_num_threads();
-  const int64_t heads = few ? 1 : group, items = config_.heads / heads;
-  ShareItems(rows * items, [&](int64_t i) { AttendHeads(layer, i / items, i % items * heads, heads); });
-}
-
-void CpuBackend::AttendHeads(int layer, int64_t row, int64_t first_head, int64_t heads) {
-  const Place& place = work_.places[row];
-  const int kv_head = static_cast<int>(first_head / HeadsPerGroup(config_));
-  kernels_.attend({.query = work_.qkv.row(row) + first_head * config_.head_dim,
-                   .heads = heads,
-                   .head_dim = config_.head_dim,
-                   .pages = place.pages,
-                   .key_offset = pages_.KeyOffset(layer, kv_head),
-                   .value_offset = pages_.ValueOffset(layer, kv_head),
-                   .positions = place.position + 1,
-                   .out = work_.mixed.row(row) + first_head * config_.head_dim,
-                   .scratch = work_.scratch.row(omp_get_thread_num())});
 }
 
 void CpuBackend::Multiply(const PackedMatrix& weights, const Rows& in, int64_t rows, const Rows& out,

@@ -10,6 +10,7 @@
 #include "engine/compute/cpu/kernels.h"
 #include "engine/compute/cpu/pages.h"
 #include "engine/compute/cpu/rope.h"
+#include "engine/compute/cpu/step_attention.h"
 
 namespace fullband {
 
@@ -44,26 +45,24 @@ class CpuBackend final : public Backend {
   // Where a row stands.
   struct Place {
     int position = 0;
-    const float* const* pages = nullptr;  // of its span
-    float* page = nullptr;                // that its own key and value go to
+    float* page = nullptr;  // that its own key and value go to
   };
 
   // What a step computes with. Only grows, and is allocated before threads start.
   struct Workspace {
-    Rows x;                          // [rows, D] residual stream
-    Rows normed;                     // [rows, D] input of a block; in the end the top-layer state h
-    Rows qkv;                        // [rows, queries | keys | values]
-    Rows mixed;                      // [rows, heads * head_dim]
-    Rows gate_up;                    // [rows, gate | up]
-    Rows states, state_products;     // [fused rows, D] h, then W^U h
-    Rows tokens, gate_products;      // [fused rows, D] e, then W^G e
-    Rows query_states, logits;       // [a block of queries, D and V]
-    Rows scratch;                    // [threads, ...] of norms and attention
-    AlignedBuffer<float> packed;     // a product's input, as the kernels want it
-    std::vector<float> rms;          // [rows]
-    std::vector<Place> places;       // [rows]
-    std::vector<float*> page_lists;  // of all spans, one after another
-    std::vector<int32_t> fused;      // rows
+    Rows x;                       // [rows, D] residual stream
+    Rows normed;                  // [rows, D] input of a block; in the end the top-layer state h
+    Rows qkv;                     // [rows, queries | keys | values]
+    Rows mixed;                   // [rows, heads * head_dim]
+    Rows gate_up;                 // [rows, gate | up]
+    Rows states, state_products;  // [fused rows, D] h, then W^U h
+    Rows tokens, gate_products;   // [fused rows, D] e, then W^G e
+    Rows query_states, logits;    // [a block of queries, D and V]
+    Rows scratch;                 // [threads, ...] of norms
+    AlignedBuffer<float> packed;  // a product's input, as the kernels want it
+    std::vector<float> rms;       // [rows]
+    std::vector<Place> places;    // [rows]
+    std::vector<int32_t> fused;   // rows
   };
 
   void Prepare(const Step& step);
@@ -76,8 +75,6 @@ class CpuBackend final : public Backend {
   void RunLayer(int layer, int64_t rows);
   void RotateAndStore(int layer, int64_t rows);
   void NormHead(const AlignedBuffer<float>& weight, float* head) const;
-  void Attend(int layer, int64_t rows);
-  void AttendHeads(int layer, int64_t row, int64_t first_head, int64_t heads);
   void Norm(const AlignedBuffer<float>& weight, int64_t rows);
   void Multiply(const PackedMatrix& weights, const Rows& in, int64_t rows, const Rows& out, bool add = false);
 
@@ -93,6 +90,7 @@ class CpuBackend final : public Backend {
   CpuWeights weights_;
   RopeTable rope_;
   Pages pages_;
+  StepAttention attention_;
   std::vector<AlignedBuffer<float>> state_blocks_;
   std::vector<float*> states_;  // [slots] of width_ numbers
   Workspace work_;

@@ -29,6 +29,8 @@ const Kernels* Table() {
       .pack_rows = PackRows,
       .multiply = Multiply,
       .attend = Attend,
+      .attend_block = AttendBlock,
+      .join_blocks = JoinBlocks,
       .rms_norm = RmsNorm,
       .silu_gate = SiluGate,
       .sigmoid_gate = SigmoidGate,

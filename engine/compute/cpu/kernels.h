@@ -32,18 +32,47 @@ struct Product {
   bool add = false;  // onto what `out` holds, rather than in its place
 };
 
-// One query row and the heads [0, heads) that share a key/value head.
-struct Attention {
-  const float* query = nullptr;  // [heads, head_dim], rotated and scaled
+// Positions are attended to in blocks, each with a softmax of its own; blocks are joined in order. The cut is
+// the same whatever the step, so that results do not depend on whether threads share a row's blocks.
+inline constexpr int64_t kBlockPages = 8;
+inline constexpr int64_t kBlockPositions = kBlockPages * kPageSize;
+constexpr int64_t AttentionBlocks(int64_t pages) { return (pages + kBlockPages - 1) / kBlockPages; }
+
+// Rows first .. first + rows - 1 of a tile see positions of the same page.
+struct PageRun {
+  const float* page = nullptr;
+  int32_t first = 0;
+  int32_t rows = 0;
+};
+
+// Rows that are attended for together, with the heads that share one key/value head. Rows that have pages in
+// common should follow each other: each run's page is loaded once.
+struct AttentionTile {
+  int64_t rows = 0;
   int64_t heads = 0;
   int64_t head_dim = 0;
-  const float* const* pages = nullptr;
+  int64_t first_number = 0;               // where these heads begin in `queries` and `outs`
+  const float* const* queries = nullptr;  // [rows] of [..., heads, head_dim, ...], rotated and scaled
+  float* const* outs = nullptr;           // [rows] likewise
+  const int64_t* positions = nullptr;     // [rows]: a row sees positions 0 .. positions - 1
+  int64_t pages = 0;                      // of the row that sees most
+  const PageRun* runs = nullptr;          // by ascending page, then row
+  const int32_t* run_begins = nullptr;    // [pages + 1]: the runs of page i are run_begins[i] .. [i + 1] - 1
   int64_t key_offset = 0;    // in each page, where [head_dim][kPageSize] keys of this layer and head begin
   int64_t value_offset = 0;  // likewise [kPageSize][ValueStride(head_dim)] values
-  int64_t positions = 0;     // the row sees positions 0 .. positions - 1
-  float* out = nullptr;      // [heads, head_dim]
-  float* scratch = nullptr;  // [heads, ValueStride(head_dim)]
+  float* scratch = nullptr;  // AttentionScratchSize(rows * heads, head_dim) numbers
 };
+
+// Weights of a query's block are this far apart: a little more than a block, since a power of two would put
+// all queries' weights in the same sets of the cache.
+inline constexpr int64_t kWeightStride = kBlockPositions + 16;
+// Numbers that one block of a tile leaves behind: of each query, the mixed values, largest score and sum.
+constexpr int64_t AttentionPartSize(int64_t queries, int64_t head_dim) {
+  return queries * (ValueStride(head_dim) + 16);
+}
+constexpr int64_t AttentionScratchSize(int64_t queries, int64_t head_dim) {
+  return queries * (ValueStride(head_dim) + kWeightStride) + 2 * AttentionPartSize(queries, head_dim);
+}
 
 struct Kernels {
   const char* target = nullptr;
@@ -55,7 +84,12 @@ struct Kernels {
                     int64_t block_end, float* packed) = nullptr;
   void (*multiply)(const Product& product, int64_t panel_begin, int64_t panel_end) = nullptr;
 
-  void (*attend)(const Attention& attention) = nullptr;
+  // Attends for a whole tile; or for one of its blocks, leaving a part, and then joins the parts of all
+  // blocks [AttentionBlocks(pages)][AttentionPartSize(rows * heads, head_dim)], which are overwritten. Both
+  // give the same bits, and each row's are those that it has alone.
+  void (*attend)(const AttentionTile& tile) = nullptr;
+  void (*attend_block)(const AttentionTile& tile, int64_t block, float* part) = nullptr;
+  void (*join_blocks)(const AttentionTile& tile, float* parts) = nullptr;
 
   // out = x / sqrt(mean(x^2) + eps) * weight over `size` numbers, all padded to multiples of 16 with zeros;
   // returns sqrt(mean(x^2)). `out` may be `x`.
