@@ -17,7 +17,6 @@
 
 #include "engine/compute/cpu/kernels.h"
 #include "engine/compute/cpu/vectors-inl.h"
-#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -49,11 +48,20 @@ HWY_INLINE void PackQueries(const AttentionTile& t, float* packed) {
   }
 }
 
-// Brings a line nearer to every use of one that is loaded, where there is anything to bring.
+// A vector that is to stay in its register: what is loaded for a few uses is else loaded once for each.
+HWY_INLINE VF Kept(VF v) {
+#if HWY_ARCH_X86 && HWY_COMPILER_GCC
+  if constexpr (kLanes >= 8) asm("" : "+v"(v.raw));
+#endif
+  return v;
+}
+
+// Fetches what comes after what is at work, as far as the second-level cache: the first level has too few
+// places for lines on their way. `next` is only an address.
 template <bool kPrefetch>
-HWY_INLINE void PrefetchNumbers(const float* next, int64_t count) {
+HWY_INLINE void Prefetch(const float* next, int64_t count) {
   if constexpr (kPrefetch) {
-    for (int64_t i = 0; i < count; i += 16) hwy::Prefetch(next + i);
+    for (int64_t i = 0; i < count; i += 16) __builtin_prefetch(next + i, 0, 2);
   }
 }
 
@@ -71,11 +79,11 @@ HWY_INLINE void ScoreQueries(const float* queries, int64_t queries_apart, int64_
   for (int64_t begin = 0; begin < head_dim; begin += 16, queries += queries_apart) {
     const int64_t count = std::min<int64_t>(16, head_dim - begin);
     for (int64_t i = 0; i < count; ++i, keys += kPageSize, next += kPageSize) {
-      PrefetchNumbers<kPrefetch>(next, kPageSize);
+      Prefetch<kPrefetch>(next, kPageSize);
       if constexpr (kQueries > kPageVectors) {
         VF key[kPageVectors];
         HWY_UNROLL(8)
-        for (int64_t p = 0; p < kPageVectors; ++p) key[p] = hn::Load(d, keys + p * kLanes);
+        for (int64_t p = 0; p < kPageVectors; ++p) key[p] = Kept(hn::Load(d, keys + p * kLanes));
         HWY_UNROLL(12)
         for (int q = 0; q < kQueries; ++q) {
           const VF query = hn::Set(d, queries[q * 16 + i]);
@@ -88,7 +96,7 @@ HWY_INLINE void ScoreQueries(const float* queries, int64_t queries_apart, int64_
         for (int q = 0; q < kQueries; ++q) query[q] = hn::Set(d, queries[q * 16 + i]);
         HWY_UNROLL(8)
         for (int64_t p = 0; p < kPageVectors; ++p) {
-          const VF key = hn::Load(d, keys + p * kLanes);
+          const VF key = Kept(hn::Load(d, keys + p * kLanes));
           HWY_UNROLL(12)
           for (int q = 0; q < kQueries; ++q) sums[q][p] = hn::MulAdd(query[q], key, sums[q][p]);
         }
@@ -115,50 +123,93 @@ void ScoreUpTo(int64_t count, const float* queries, int64_t queries_apart, int64
   ScoreQueries<kQueries, kPrefetch>(queries, queries_apart, head_dim, keys, next, scores);
 }
 
-// Scores of `count` queries, in groups as even as can be. The first group fetches `next` meanwhile.
+// Calls work(first, size) for groups of at most kMost of `count` queries, as even as can be.
+template <int kMost, class Work>
+HWY_INLINE void ForGroups(int64_t count, Work work) {
+  if (count <= kMost) return work(0, count);
+  const int32_t groups = (static_cast<int32_t>(count) + kMost - 1) / kMost;
+  const int32_t size = static_cast<int32_t>(count) / groups, larger = static_cast<int32_t>(count) % groups;
+  int64_t first = 0;
+  for (int32_t g = 0; g < groups; ++g) {
+    const int64_t now = size + (g < larger);
+    work(first, now);
+    first += now;
+  }
+}
+
+// Scores of `count` queries. The first group fetches `next` meanwhile.
 HWY_INLINE void ScorePage(int64_t count, const float* queries, int64_t queries_apart, int64_t head_dim,
                           const float* keys, const float* next, float* scores) {
-  const int64_t groups = (count + kScoreQueries - 1) / kScoreQueries;
-  for (int64_t g = 0; g < groups; ++g) {
-    const int64_t begin = count * g / groups, size = count * (g + 1) / groups - begin;
-    const float* q = queries + begin * 16;
-    float* out = scores + begin * kWeightStride;
-    if (g == 0) {
+  ForGroups<kScoreQueries>(count, [&](int64_t first, int64_t size) {
+    const float* q = queries + first * 16;
+    float* out = scores + first * kWeightStride;
+    if (first == 0) {
       ScoreUpTo<kScoreQueries, true>(size, q, queries_apart, head_dim, keys, next, out);
     } else {
       ScoreUpTo<kScoreQueries, false>(size, q, queries_apart, head_dim, keys, next, out);
     }
-  }
+  });
 }
 
 // ------------------------------------------------------------------------------------------------ softmax
 
-// Turns one query's scores of a block into weights exp(score - largest). Places from `present` to the page's
-// end (which may hold anything) count for nothing. NaN comes out as a weight and a sum of NaN.
-HWY_INLINE void BlockWeights(float* scores, int64_t present, float* largest, float* sum) {
+// e^x for x <= 0, within 2 ulp; below e^-87 it gives that. Cheaper than Exp: half a tile's work that is no
+// multiply-add is here. A polynomial in r = x - n ln 2 whose relative error is 2e-8, with n found by adding a
+// number so large that the sum's last bit counts ones; n + 127 is then in its last bits. NaN gives NaN.
+HWY_INLINE VF ExpOfScore(VF x) {
   const DF d;
+  const hn::RebindToSigned<DF> di;
+  const VF low = hn::Set(d, -87.0f), large = hn::Set(d, 12582912.0f + 127);
+  x = hn::IfThenElse(hn::Lt(x, low), low, x);  // false for NaN, unlike Max
+  const VF shifted = hn::MulAdd(x, hn::Set(d, 1.44269504088896341f), large);
+  const VF n = hn::Sub(shifted, large);
+  VF r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x);
+  r = hn::NegMulAdd(n, hn::Set(d, -2.12194440054690583e-4f), r);
+  VF sum = hn::Set(d, 0.0013843607157468796f);
+  sum = hn::MulAdd(sum, r, hn::Set(d, 0.008374195545911789f));
+  sum = hn::MulAdd(sum, r, hn::Set(d, 0.04166800528764725f));
+  sum = hn::MulAdd(sum, r, hn::Set(d, 0.16666430234909058f));
+  sum = hn::MulAdd(sum, r, hn::Set(d, 0.4999999403953552f));
+  sum = hn::MulAdd(sum, r, hn::Set(d, 1.0f));
+  sum = hn::MulAdd(sum, r, hn::Set(d, 1.0f));
+  return hn::Mul(sum, hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(di, shifted))));
+}
+
+// Turns one query's scores of a block into weights exp(score - largest), of which it leaves sixteen partial
+// sums. Places from `present` to the page's end (which may hold anything) count for nothing: minus infinity
+// gives a weight so small that nothing is left of it beside the largest score's, which is 1. NaN comes out as
+// a weight and a sum of NaN.
+HWY_INLINE void BlockWeights(float* scores, int64_t present, float* largest, float* sums) {
+  const DF d;
+  const float lowest = -std::numeric_limits<float>::infinity();
   const int64_t end = (present + kPageSize - 1) / kPageSize * kPageSize;
-  std::fill(scores + present, scores + end, -std::numeric_limits<float>::infinity());
-  Partials lanes;
-  for (VF& lane : lanes.sums) lane = hn::Set(d, -std::numeric_limits<float>::infinity());
-  for (int64_t p = 0; p < end; p += 16) {
-    for (int i = 0; i < Partials::kVectors; ++i) {
-      const VF score = hn::Load(d, scores + p + i * kLanes);
-      lanes.sums[i] = hn::IfThenElse(hn::Gt(score, lanes.sums[i]), score, lanes.sums[i]);
+  for (int64_t p = present; p < end; ++p) scores[p] = lowest;
+  VF top[kPageVectors];
+  for (VF& lanes : top) lanes = hn::Set(d, lowest);
+  for (int64_t page = 0; page < end; page += kPageSize) {
+    HWY_UNROLL(8)
+    for (int64_t i = 0; i < kPageVectors; ++i) {
+      const VF score = hn::Load(d, scores + page + i * kLanes);
+      top[i] = hn::IfThenElse(hn::Gt(score, top[i]), score, top[i]);
     }
   }
-  for (int i = 1; i < Partials::kVectors; ++i) lanes.sums[0] = hn::Max(lanes.sums[0], lanes.sums[i]);
-  *largest = hn::GetLane(hn::MaxOfLanes(d, lanes.sums[0]));
+  for (int64_t i = 1; i < kPageVectors; ++i) top[0] = hn::Max(top[0], top[i]);
+  *largest = hn::GetLane(hn::MaxOfLanes(d, top[0]));
   const VF shift = hn::Set(d, *largest);
-  Partials sums;
-  for (int64_t p = 0; p < end; p += 16) {
+  Partials partials;
+  for (int64_t page = 0; page < end; page += kPageSize) {
+    HWY_UNROLL(16)
     for (int i = 0; i < Partials::kVectors; ++i) {
-      const VF weight = Exp(hn::Sub(hn::Load(d, scores + p + i * kLanes), shift));
-      hn::Store(weight, d, scores + p + i * kLanes);
-      sums.sums[i] = hn::Add(sums.sums[i], weight);
+      float* const first = scores + page + i * kLanes;
+      float* const second = first + 16;
+      const VF weight = ExpOfScore(hn::Sub(hn::Load(d, first), shift));
+      const VF other = ExpOfScore(hn::Sub(hn::Load(d, second), shift));
+      hn::Store(weight, d, first);
+      hn::Store(other, d, second);
+      partials.sums[i] = hn::Add(partials.sums[i], hn::Add(weight, other));
     }
   }
-  *sum = sums.Total();
+  for (int i = 0; i < Partials::kVectors; ++i) hn::Store(partials.sums[i], d, sums + i * kLanes);
 }
 
 // ------------------------------------------------------------------------------------------------ values
@@ -189,11 +240,11 @@ HWY_INLINE void MixQueries(const Mixture& m) {
   const float* values = m.values;
   const float* next = m.next;
   for (int64_t p = 0; p < m.present; ++p, values += m.stride, next += m.stride) {
-    PrefetchNumbers<kPrefetch>(next, kVectors * kLanes);
+    Prefetch<kPrefetch>(next, kVectors * kLanes);
     if constexpr (kQueries > 3) {
       VF value[kVectors];
       HWY_UNROLL(16)
-      for (int v = 0; v < kVectors; ++v) value[v] = hn::Load(d, values + v * kLanes);
+      for (int v = 0; v < kVectors; ++v) value[v] = Kept(hn::Load(d, values + v * kLanes));
       HWY_UNROLL(6)
       for (int q = 0; q < kQueries; ++q) {
         const VF weight = hn::Set(d, m.weights[q * kWeightStride + p]);
@@ -206,7 +257,7 @@ HWY_INLINE void MixQueries(const Mixture& m) {
       for (int q = 0; q < kQueries; ++q) weight[q] = hn::Set(d, m.weights[q * kWeightStride + p]);
       HWY_UNROLL(16)
       for (int v = 0; v < kVectors; ++v) {
-        const VF value = hn::Load(d, values + v * kLanes);
+        const VF value = Kept(hn::Load(d, values + v * kLanes));
         HWY_UNROLL(6)
         for (int q = 0; q < kQueries; ++q) sums[q][v] = hn::MulAdd(weight[q], value, sums[q][v]);
       }
@@ -221,10 +272,11 @@ HWY_INLINE void MixQueries(const Mixture& m) {
 
 // All numbers of `count` queries, count <= kQueries.
 template <int kQueries, bool kPrefetch>
-void MixUpTo(int64_t count, Mixture m) {
+void MixUpTo(int64_t count, const Mixture& mixture) {
   if constexpr (kQueries > 1) {
-    if (count < kQueries) return MixUpTo<kQueries - 1, kPrefetch>(count, m);
+    if (count < kQueries) return MixUpTo<kQueries - 1, kPrefetch>(count, mixture);
   }
+  Mixture m = mixture;
   const auto advance = [&m](int64_t numbers) {
     m.values += numbers;
     m.next += numbers;
@@ -242,18 +294,13 @@ void MixUpTo(int64_t count, Mixture m) {
 }
 
 HWY_INLINE void MixPage(int64_t count, const Mixture& m) {
-  const int64_t groups = (count + kMixQueries - 1) / kMixQueries;
-  for (int64_t g = 0; g < groups; ++g) {
-    const int64_t begin = count * g / groups, size = count * (g + 1) / groups - begin;
+  ForGroups<kMixQueries>(count, [&](int64_t first, int64_t size) {
+    if (first == 0) return MixUpTo<kMixQueries, true>(size, m);
     Mixture some = m;
-    some.weights += begin * kWeightStride;
-    some.mixed += begin * m.apart;
-    if (g == 0) {
-      MixUpTo<kMixQueries, true>(size, some);
-    } else {
-      MixUpTo<kMixQueries, false>(size, some);
-    }
-  }
+    some.weights += first * kWeightStride;
+    some.mixed += first * m.apart;
+    MixUpTo<kMixQueries, false>(size, some);
+  });
 }
 
 // ------------------------------------------------------------------------------------------------ tiles
@@ -272,7 +319,8 @@ struct TileMemory {
   }
 };
 
-// The numbers of one query in a part: those mixed, then the largest score and the sum of weights.
+// The numbers of one query in a part: those mixed, sixteen partial sums of the weights (as it were, values of
+// 1), and the largest score.
 HWY_INLINE float* PartOf(const AttentionTile& t, float* part, int64_t query) {
   return part + query * AttentionPartSize(1, t.head_dim);
 }
@@ -300,7 +348,7 @@ HWY_INLINE void WeighBlock(const AttentionTile& t, int64_t block, const TileMemo
     if (present <= 0) continue;
     for (int64_t q = row * t.heads; q < (row + 1) * t.heads; ++q) {
       float* numbers = PartOf(t, part, q);
-      BlockWeights(memory.weights + q * kWeightStride, present, &numbers[stride], &numbers[stride + 1]);
+      BlockWeights(memory.weights + q * kWeightStride, present, &numbers[stride + 16], &numbers[stride]);
     }
   }
 }
@@ -347,21 +395,20 @@ HWY_INLINE void RunBlock(const AttentionTile& t, int64_t block, const TileMemory
 // Joins a later block's part to those before.
 HWY_INLINE void JoinPart(const AttentionTile& t, int64_t block, float* before, float* part) {
   const DF d;
-  const int64_t stride = ValueStride(t.head_dim);
+  const int64_t count = ValueStride(t.head_dim) + 16;
   for (int64_t row = 0; row < t.rows; ++row) {
     if (t.positions[row] <= block * kBlockPositions) continue;
     for (int64_t q = row * t.heads; q < (row + 1) * t.heads; ++q) {
       float* into = PartOf(t, before, q);
       const float* from = PartOf(t, part, q);
-      const float largest = from[stride] > into[stride] ? from[stride] : into[stride];
-      const VF factor = Exp(hn::Set(d, into[stride] - largest));
-      const VF from_factor = Exp(hn::Set(d, from[stride] - largest));
-      for (int64_t i = 0; i < stride; i += kLanes) {
+      const float largest = from[count] > into[count] ? from[count] : into[count];
+      const VF factor = ExpOfScore(hn::Set(d, into[count] - largest));
+      const VF from_factor = ExpOfScore(hn::Set(d, from[count] - largest));
+      for (int64_t i = 0; i < count; i += kLanes) {
         const VF scaled = hn::Mul(hn::Load(d, into + i), factor);
         hn::Store(hn::MulAdd(hn::Load(d, from + i), from_factor, scaled), d, into + i);
       }
-      into[stride] = largest;
-      into[stride + 1] = into[stride + 1] * hn::GetLane(factor) + from[stride + 1] * hn::GetLane(from_factor);
+      into[count] = largest;
     }
   }
 }
@@ -372,7 +419,9 @@ HWY_INLINE void Finish(const AttentionTile& t, float* part) {
     for (int64_t h = 0; h < t.heads; ++h) {
       const float* numbers = PartOf(t, part, row * t.heads + h);
       float* out = t.outs[row] + t.first_number + h * t.head_dim;
-      const float scale = 1.0f / numbers[stride + 1];
+      Partials sums;
+      sums.Add(numbers + stride);
+      const float scale = 1.0f / sums.Total();
       for (int64_t i = 0; i < t.head_dim; ++i) out[i] = numbers[i] * scale;
     }
   }

@@ -66,9 +66,9 @@ struct AttentionTile {
 // Weights of a query's block are this far apart: a little more than a block, since a power of two would put
 // all queries' weights in the same sets of the cache.
 inline constexpr int64_t kWeightStride = kBlockPositions + 16;
-// Numbers that one block of a tile leaves behind: of each query, the mixed values, largest score and sum.
+// Numbers that one block of a tile leaves behind: of each query, the mixed values, sums and largest score.
 constexpr int64_t AttentionPartSize(int64_t queries, int64_t head_dim) {
-  return queries * (ValueStride(head_dim) + 16);
+  return queries * (ValueStride(head_dim) + 32);
 }
 constexpr int64_t AttentionScratchSize(int64_t queries, int64_t head_dim) {
   return queries * (ValueStride(head_dim) + kWeightStride) + 2 * AttentionPartSize(queries, head_dim);
