@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 
 import works
-from engine import run
+from engine import run, token_ids
 from fault import Fault
 from prepare import SCRIPTS
 
@@ -28,8 +28,7 @@ def llama_cpp_tokens(setup, prompt, threads) -> list[int]:
 
 def check(setup, engines, worker, threads: int) -> None:
     """Throws Fault where an engine's tokens differ from Fullband's."""
-    text, _ = run([setup.program, "tokenize", "--model", setup.model], input=json.dumps(TEXT) + "\n")
-    prompt = json.loads(text)
+    (prompt,) = token_ids(setup, [TEXT])
     ours = fullband_tokens(setup, prompt, threads)
     others = {}
     if works.TRANSFORMERS in engines:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import works
 from common import hash_ids
-from engine import Configuration, Engine, run
+from engine import Configuration, Engine, run, token_ids
 from fault import Fault
 from prepare import SCRIPTS
 
@@ -72,15 +72,11 @@ class Harness(Engine):
 
 
 def asked_by_fullband(setup, stage: str, asked: dict) -> list[str]:
-    """Sorted hashes over the token ids that Fullband's prompts (and choices) are, by `fullband tokenize`."""
-    def ids_of(texts):
-        text, _ = run([setup.program, "tokenize", "--model", setup.model], input="".join(json.dumps(t) + "\n" for t in texts))
-        return [json.loads(line) for line in text.splitlines()]
-
-    if stage == "gsm8k":
-        return sorted(hash_ids(ids) for ids in ids_of(asked["prompts"]))
-    return sorted(hash_ids(ids) for ids in ids_of(
-        [prompt + choice for prompt, choices in zip(asked["prompts"], asked["choices"], strict=True) for choice in choices]))
+    """Sorted hashes over the token ids that Fullband's prompts (before every choice) are, by `fullband tokenize`."""
+    texts = asked["prompts"]
+    if stage == "arc_easy":
+        texts = [prompt + choice for prompt, choices in zip(texts, asked["choices"], strict=True) for choice in choices]
+    return sorted(hash_ids(ids) for ids in token_ids(setup, texts))
 
 
 def compare(stage: str, ours: list[str], theirs: dict[str, dict]) -> None:

@@ -1,6 +1,7 @@
 """What every engine is to the measuring loop, and one process run to its end."""
 from __future__ import annotations
 
+import json
 import subprocess
 import time
 from abc import ABC, abstractmethod
@@ -51,3 +52,10 @@ def run(command: list, **options) -> tuple[str, float]:
     if done.returncode != 0:
         raise Fault(command[0], f"ended with status {done.returncode}: {last_lines(done.stderr) or 'it says nothing'}")
     return done.stdout, seconds
+
+
+def token_ids(setup, texts: list[str]) -> list[list[int]]:
+    """Of each text, by `fullband tokenize`."""
+    lines = "".join(json.dumps(text) + "\n" for text in texts)
+    text, _ = run([setup.program, "tokenize", "--model", setup.model], input=lines)
+    return [json.loads(line)["ids"] for line in text.splitlines()]

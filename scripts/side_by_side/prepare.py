@@ -55,11 +55,14 @@ def require_programs(setup: Setup, needs_peers: bool) -> None:
                     "scripts/setup --peers, or name another with --peers-python or $FULLBAND_PEERS_PYTHON")
 
 
-def prepare_models(setup: Setup, engines, say) -> None:
-    """The one set of weights (scripts/fetch_smollm2) in every form; what is made is kept in the user's cache folder."""
+def prepare_models(setup: Setup, engines, stages, say) -> None:
+    """The one set of weights (scripts/fetch_smollm2) in every form that these engines are measured with in these stages;
+    what is made is kept in the user's cache folder."""
+    setup.model = script(SCRIPTS / "fetch_smollm2")
+    if all(stage in works.END_TO_END for stage in stages):  # float32 alone
+        return
     folder = cache_folder() / "peers"
     folder.mkdir(parents=True, exist_ok=True)
-    setup.model = script(SCRIPTS / "fetch_smollm2")
     setup.bfloat16 = folder / f"{setup.model.name}-bf16"
     if works.FULLBAND in engines and not setup.bfloat16.exists():
         say(f"making {setup.bfloat16}")
