@@ -1,4 +1,5 @@
 """What every engine is to the measuring loop, and one process run to its end."""
+
 from __future__ import annotations
 
 import json
@@ -44,8 +45,14 @@ def run(command: list, **options) -> tuple[str, float]:
     """Standard output and wall seconds of a process, start and end included. Throws Fault where it fails."""
     start = time.perf_counter()
     try:
-        done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False,
-                              stdin=options.pop("stdin", subprocess.DEVNULL) if "input" not in options else None, **options)
+        done = subprocess.run(
+            [str(part) for part in command],
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=options.pop("stdin", subprocess.DEVNULL) if "input" not in options else None,
+            **options,
+        )
     except OSError as error:
         raise Fault(command[0], error.strerror) from error
     seconds = time.perf_counter() - start

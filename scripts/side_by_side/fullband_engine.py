@@ -1,4 +1,5 @@
 """Fullband by `fullband bench`."""
+
 from __future__ import annotations
 
 import json
@@ -37,9 +38,30 @@ class Fullband(Engine):
         def listed(numbers):
             return ",".join(map(str, numbers))
 
-        text, _ = run([self.program, "bench", "--model", self.model, "--setting", "standard", "--threads", self.threads,
-                       "--prompt-lengths", listed(prompt_lengths), "--chunks", max(prompt_lengths), "--batches",
-                       listed(batches), "--contexts", listed(contexts), "--repeats", self.repeats, "--json", "--quiet"])
+        text, _ = run(
+            [
+                self.program,
+                "bench",
+                "--model",
+                self.model,
+                "--setting",
+                "standard",
+                "--threads",
+                self.threads,
+                "--prompt-lengths",
+                listed(prompt_lengths),
+                "--chunks",
+                max(prompt_lengths),
+                "--batches",
+                listed(batches),
+                "--contexts",
+                listed(contexts),
+                "--repeats",
+                self.repeats,
+                "--json",
+                "--quiet",
+            ]
+        )
         try:
             report = json.loads(text)
             report["prefill"], report["decode"], report["machine"]["probes"]

@@ -1,8 +1,9 @@
 """Copies a GGUF file with its matrices in another type: python gguf_copy.py SOURCE TARGET F32|F16|BF16
 
-Vectors (norms) stay in float32, as llama.cpp's own conversion leaves them. Values are dequantised to float32 and from there
-rounded to nearest even, which is what transformers and scripts/convert_gguf make of the same file.
+Vectors (norms) stay in float32, as llama.cpp's own conversion leaves them. Values are dequantised to float32 and from
+there rounded to nearest even, which is what transformers and scripts/convert_gguf make of the same file.
 """
+
 import os
 import sys
 import tempfile
@@ -11,7 +12,11 @@ import gguf
 import numpy as np
 
 LEFT_OUT = ("general.architecture", "general.file_type", "general.quantization_version")
-FILE_TYPES = {"F32": gguf.LlamaFileType.ALL_F32, "F16": gguf.LlamaFileType.MOSTLY_F16, "BF16": gguf.LlamaFileType.MOSTLY_BF16}
+FILE_TYPES = {
+    "F32": gguf.LlamaFileType.ALL_F32,
+    "F16": gguf.LlamaFileType.MOSTLY_F16,
+    "BF16": gguf.LlamaFileType.MOSTLY_BF16,
+}
 
 
 def add_tensor(writer, tensor, kind) -> None:

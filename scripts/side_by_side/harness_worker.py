@@ -1,15 +1,18 @@
 """Asks a suite's items of lm-evaluation-harness with transformers in float32: one whole process, as a user runs it.
 
 The harness's own task, model class and evaluator, over our data files and with the shots that our program draws
-(scripts/peers/lm_eval_choices.py), so that both ask the same prompts. On top of that it only notes the token ids that go
-into the model. Writes JSON to OUT: {"items", "prompts": sorted hashes of token ids, "texts": generated texts by item,
-"scores": {metric: mean}}.
+(scripts/peers/lm_eval_choices.py), so that both ask the same prompts. On top of that it only notes the token ids that
+go into the model. Writes JSON to OUT: {"items", "prompts": sorted hashes of token ids, "texts": generated texts by
+item, "scores": {metric: mean}, "versions"}.
 
-Run: python harness_worker.py --model DIR --data DIR --suite gsm8k|arc_easy --items N --batch N --threads N --max-new N --out FILE
+Run: python harness_worker.py --model DIR --data DIR --suite gsm8k|arc_easy --items N --batch N --threads N --max-new N
+     --out FILE
 """
+
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import json
 import os
 import sys
@@ -54,7 +57,12 @@ class NotingLM(HFLM):
 def gsm8k(data: Path, items: int, max_new: int):
     test, train = (read_rows(data / "gsm8k" / f"{split}.jsonl") for split in ("test", "train"))
     shots = [train[row] for row in drawn_of_other_file(train, "question", 0, SHOTS)]
-    generation = {"until": ["Question:", "</s>", "<|im_end|>"], "do_sample": False, "temperature": 0.0, "max_gen_toks": max_new}
+    generation = {
+        "until": ["Question:", "</s>", "<|im_end|>"],
+        "do_sample": False,
+        "temperature": 0.0,
+        "max_gen_toks": max_new,
+    }
     return make_task("gsm8k/gsm8k.yaml", "gsm8k", test[:items], shots, WORK.name, {"generation_kwargs": generation})
 
 
@@ -80,7 +88,9 @@ def main() -> None:
     samples = {sample["doc_id"]: sample for sample in found["samples"][options.suite]}
     texts = [samples[item]["resps"][0][0] for item in sorted(samples)] if options.suite == "gsm8k" else []
     scores = {name: value for name, value in found["results"][options.suite].items() if isinstance(value, float)}
-    options.out.write_text(json.dumps({"items": len(samples), "prompts": sorted(lm.prompts), "texts": texts, "scores": scores}))
+    versions = {name: importlib.metadata.version(name) for name in ("lm_eval", "torch", "transformers")}
+    content = {"items": len(samples), "prompts": sorted(lm.prompts), "texts": texts, "scores": scores}
+    options.out.write_text(json.dumps(content | {"versions": versions}))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 """llama.cpp by its own benchmark programs (scripts/peers/build_llama_cpp builds them)."""
+
 from __future__ import annotations
 
 import json
@@ -10,7 +11,7 @@ from fault import Fault
 
 
 class LlamaCpp(Engine):
-    """Weights as GGUF in `weights`; keys and values in float16 and flash attention where llama.cpp sees fit: its defaults."""
+    """A GGUF file of type `weights`; the rest is llama.cpp's defaults, so keys and values are in float16."""
 
     def __init__(self, folder, gguf, weights: str, steps: dict[int, int], repeats: int, threads: int):
         self.configuration = Configuration(works.LLAMA_CPP, weights, weights)
@@ -25,8 +26,23 @@ class LlamaCpp(Engine):
 
     def _prefill(self) -> dict[str, float]:
         """Seconds are those of whole prompts; llama-bench warms up by one before."""
-        text, _ = run([self.folder / "bin/llama-bench", "-m", self.gguf, "-p", ",".join(map(str, works.PROMPT_LENGTHS)),
-                       "-n", 0, "-r", self.repeats, "-t", self.threads, "-o", "json"])
+        text, _ = run(
+            [
+                self.folder / "bin/llama-bench",
+                "-m",
+                self.gguf,
+                "-p",
+                ",".join(map(str, works.PROMPT_LENGTHS)),
+                "-n",
+                0,
+                "-r",
+                self.repeats,
+                "-t",
+                self.threads,
+                "-o",
+                "json",
+            ]
+        )
         values = {}
         for entry in json.loads(text):
             values[f"prefill_{entry['n_prompt']}"] = entry["n_prompt"] * 1e9 / statistics.median(entry["samples_ns"])
@@ -42,9 +58,28 @@ class LlamaCpp(Engine):
     def _decode_batches(self, batches: list[int], steps: int) -> dict[str, float]:
         """All rows see the same prompt, which is run once and then copied, so that only the steps take time."""
         positions = max(batches) * (works.CONTEXT + steps)
-        text, _ = run([self.folder / "bin/llama-batched-bench", "-m", self.gguf, "-c", positions, "-npp", works.CONTEXT,
-                       "-ntg", steps, "-npl", ",".join(map(str, batches)), "-pps", "-t", self.threads,
-                       "-tb", self.threads, "--output-format", "jsonl"])
+        text, _ = run(
+            [
+                self.folder / "bin/llama-batched-bench",
+                "-m",
+                self.gguf,
+                "-c",
+                positions,
+                "-npp",
+                works.CONTEXT,
+                "-ntg",
+                steps,
+                "-npl",
+                ",".join(map(str, batches)),
+                "-pps",
+                "-t",
+                self.threads,
+                "-tb",
+                self.threads,
+                "--output-format",
+                "jsonl",
+            ]
+        )
         values = {}
         for line in text.splitlines():
             if line.startswith("{"):

@@ -1,4 +1,5 @@
 """Which machine and which versions a measurement is of."""
+
 from __future__ import annotations
 
 import os
@@ -27,8 +28,14 @@ def vector_flags() -> list[str]:
 
 def describe() -> dict:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return {"processor": processor(), "cores": len(os.sched_getaffinity(0)), "memory_bytes": memory, "system": platform.platform(),
-            "vector_instructions": vector_flags(), "load_at_start": os.getloadavg()[0]}
+    return {
+        "processor": processor(),
+        "cores": len(os.sched_getaffinity(0)),
+        "memory_bytes": memory,
+        "system": platform.platform(),
+        "vector_instructions": vector_flags(),
+        "load_at_start": os.getloadavg()[0],
+    }
 
 
 def is_busy(description: dict) -> bool:

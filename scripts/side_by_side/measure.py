@@ -1,4 +1,5 @@
 """Rounds: every engine once, then every engine once again, so that a drift of the machine meets all of them."""
+
 from __future__ import annotations
 
 import time
@@ -17,9 +18,16 @@ class Measured:
             self.values.setdefault((name, configuration), []).append(value)
 
     def entries(self) -> list[dict]:
-        return [{"work": name, "engine": configuration.engine, "weights": configuration.weights,
-                 "configuration": configuration.name, "values": values}
-                for (name, configuration), values in self.values.items()]
+        return [
+            {
+                "work": name,
+                "engine": configuration.engine,
+                "weights": configuration.weights,
+                "configuration": configuration.name,
+                "values": values,
+            }
+            for (name, configuration), values in self.values.items()
+        ]
 
 
 def in_turn(engines: list, number: int) -> list:
@@ -27,7 +35,9 @@ def in_turn(engines: list, number: int) -> list:
     return engines if number % 2 == 0 else engines[::-1]
 
 
-def measure_stage(stage: str, engines: list, rounds: int, measured: Measured, say, after_round=lambda stage: None) -> None:
+def measure_stage(
+    stage: str, engines: list, rounds: int, measured: Measured, say, after_round=lambda stage: None
+) -> None:
     for number in range(rounds):
         for engine in in_turn(engines, number):
             start = time.perf_counter()
@@ -35,8 +45,9 @@ def measure_stage(stage: str, engines: list, rounds: int, measured: Measured, sa
             if not found:
                 continue
             measured.add(engine.configuration, found)
+            seconds = time.perf_counter() - start
             shown = ", ".join(f"{name} {value:.3g}" for name, value in found.items())
-            say(f"{stage}, round {number + 1}/{rounds}: {engine.configuration.title}: {shown} ({time.perf_counter() - start:.0f} s)")
+            say(f"{stage}, round {number + 1}/{rounds}: {engine.configuration.title}: {shown} ({seconds:.0f} s)")
         after_round(stage)
 
 

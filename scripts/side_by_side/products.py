@@ -1,4 +1,5 @@
 """The matrix products of a prefill, from a checkpoint's config.json."""
+
 from __future__ import annotations
 
 import json
@@ -10,8 +11,8 @@ from fault import Fault
 
 @dataclass(frozen=True)
 class Products:
-    """`shapes`: (outputs, inputs, how often) of every product whose rows are the prompt's positions. The head is left out: of
-    a prompt it is asked for the last position alone."""
+    """`shapes`: (outputs, inputs, how often) of every product whose rows are the prompt's positions. The head is left
+    out: of a prompt it is asked for the last position alone."""
 
     shapes: list[tuple[int, int, int]]
 
@@ -29,6 +30,15 @@ def read_products(folder: Path) -> Products:
         head = config.get("head_dim") or width // heads
         keys = config.get("num_key_value_heads", heads) * head
     except (OSError, ValueError, KeyError) as error:
-        raise Fault(path, f"is no checkpoint's configuration: {error!r}", "scripts/fetch_smollm2 makes the model") from error
-    return Products([(heads * head, width, layers), (keys, width, 2 * layers), (width, heads * head, layers),
-                     (inner, width, 2 * layers), (width, inner, layers)])
+        raise Fault(
+            path, f"is no checkpoint's configuration: {error!r}", "scripts/fetch_smollm2 makes the model"
+        ) from error
+    return Products(
+        [
+            (heads * head, width, layers),
+            (keys, width, 2 * layers),
+            (width, heads * head, layers),
+            (inner, width, 2 * layers),
+            (width, inner, layers),
+        ]
+    )

@@ -1,4 +1,5 @@
 """From every repeat to the tables: medians, the best peers, ratios, goals."""
+
 from __future__ import annotations
 
 import statistics
@@ -25,8 +26,19 @@ class Line:
 
 
 def lines_of(entries: list[dict], work: str) -> list[Line]:
-    return [Line(one["engine"], one["weights"], one["configuration"], statistics.median(one["values"]), min(one["values"]),
-                 max(one["values"]), len(one["values"])) for one in entries if one["work"] == work and one["values"]]
+    return [
+        Line(
+            one["engine"],
+            one["weights"],
+            one["configuration"],
+            statistics.median(one["values"]),
+            min(one["values"]),
+            max(one["values"]),
+            len(one["values"]),
+        )
+        for one in entries
+        if one["work"] == work and one["values"]
+    ]
 
 
 def width(weights: str) -> int:
@@ -80,13 +92,15 @@ class Share:
 
 
 def shares(entries: list[dict]) -> list[Share]:
-    """`sgemm`: ours against that of BLAS. `read`: ours against the same program's probe of the memory (`read_bound`)."""
+    """`sgemm`: ours against that of BLAS. `read`: ours against the probe of the memory in the same program."""
     found = []
     for bound in works.BOUNDS:
         lines = lines_of(entries, bound.name)
         for ours in (line for line in lines if line.engine == works.FULLBAND):
             limits = [line for line in lines if line.engine != works.FULLBAND]
-            limits += [line for line in lines_of(entries, f"{bound.name}_bound") if line.configuration == ours.configuration]
+            limits += [
+                line for line in lines_of(entries, f"{bound.name}_bound") if line.configuration == ours.configuration
+            ]
             if limits:
                 found.append(Share(bound, ours, best(limits).median))
     return found
@@ -119,17 +133,38 @@ def peer_text(line: Line | None) -> str:
 def ratios_table(entries: list[dict]) -> str:
     rows = []
     for one in comparisons(entries):
-        goal = "" if one.work.goal is None else f"{one.work.goal:g} × {'the same' if one.work.among == 'same' else 'all'}"
-        rows.append([one.work.title, one.ours.configuration, f"{number(one.ours.median)} {one.work.unit}", peer_text(one.same),
-                     ratio_text(one.ratio("same")), peer_text(one.all), ratio_text(one.ratio("all")),
-                     goal_text(one.work.goal, one.reached, goal)])
-    return markdown(["work", "Fullband", "median", "best peer of the same width", "ratio", "best of all", "ratio", "goal"], rows)
+        goal = (
+            "" if one.work.goal is None else f"{one.work.goal:g} × {'the same' if one.work.among == 'same' else 'all'}"
+        )
+        rows.append(
+            [
+                one.work.title,
+                one.ours.configuration,
+                f"{number(one.ours.median)} {one.work.unit}",
+                peer_text(one.same),
+                ratio_text(one.ratio("same")),
+                peer_text(one.all),
+                ratio_text(one.ratio("all")),
+                goal_text(one.work.goal, one.reached, goal),
+            ]
+        )
+    return markdown(
+        ["work", "Fullband", "median", "best peer of the same width", "ratio", "best of all", "ratio", "goal"], rows
+    )
 
 
 def shares_table(entries: list[dict]) -> str:
-    rows = [[one.bound.title, one.ours.configuration, f"{number(one.ours.median)} {one.bound.unit}", number(one.limit),
-             f"{100 * one.share:.0f} %", goal_text(one.bound.goal, one.share >= one.bound.goal, f"{100 * one.bound.goal:.0f} %")]
-            for one in shares(entries)]
+    rows = [
+        [
+            one.bound.title,
+            one.ours.configuration,
+            f"{number(one.ours.median)} {one.bound.unit}",
+            number(one.limit),
+            f"{100 * one.share:.0f} %",
+            goal_text(one.bound.goal, one.share >= one.bound.goal, f"{100 * one.bound.goal:.0f} %"),
+        ]
+        for one in shares(entries)
+    ]
     return markdown(["share of the machine", "Fullband", "median", "limit", "share", "goal"], rows)
 
 
@@ -137,8 +172,15 @@ def all_table(entries: list[dict]) -> str:
     rows = []
     for work in works.WORKS:
         for line in sorted(lines_of(entries, work.name), key=lambda line: -line.median):
-            rows.append([work.title, line.title, f"{number(line.median)} {work.unit}", f"{number(line.low)} – {number(line.high)}",
-                         str(line.rounds)])
+            rows.append(
+                [
+                    work.title,
+                    line.title,
+                    f"{number(line.median)} {work.unit}",
+                    f"{number(line.low)} – {number(line.high)}",
+                    str(line.rounds),
+                ]
+            )
     return markdown(["work", "engine", "median", "least – most", "rounds"], rows)
 
 

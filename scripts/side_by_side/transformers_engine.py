@@ -1,4 +1,5 @@
 """Hugging Face transformers, as a process that stays (transformers_worker.py says why)."""
+
 from __future__ import annotations
 
 import json
@@ -22,10 +23,21 @@ class Worker:
 
     def __init__(self, python, model, threads: int):
         self.log = tempfile.TemporaryFile("w+")
-        environment = {**os.environ, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false",
-                       "OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
-        self.process = subprocess.Popen([python, "-W", "ignore", WORKER, model, str(threads)], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=self.log, text=True, env=environment)
+        environment = {
+            **os.environ,
+            "HF_HUB_OFFLINE": "1",
+            "TOKENIZERS_PARALLELISM": "false",
+            "OMP_NUM_THREADS": str(threads),
+            "OPENBLAS_NUM_THREADS": str(threads),
+        }
+        self.process = subprocess.Popen(
+            [python, "-W", "ignore", WORKER, model, str(threads)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+            env=environment,
+        )
 
     def ask(self, **request) -> dict:
         try:
@@ -63,8 +75,9 @@ class Transformers(Engine):
                 values[f"prefill_{length}"] = length / statistics.median(reply["seconds"])
         elif stage == "decode":
             for batch, steps in self.steps.items():
-                reply = self.worker.ask(job="decode", prompt=works.prompt(works.CONTEXT), batch=batch, tokens=steps,
-                                        **self.kind)
+                reply = self.worker.ask(
+                    job="decode", prompt=works.prompt(works.CONTEXT), batch=batch, tokens=steps, **self.kind
+                )
                 values[f"decode_{batch}"] = batch * steps / reply["seconds"]
         return values
 

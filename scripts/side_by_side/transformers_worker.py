@@ -1,20 +1,21 @@
-"""Times Hugging Face transformers, in a process that stays: loading PyPI's PyTorch anew for every repeat would take longer
+"""Times Hugging Face transformers, in a process that stays: loading PyTorch anew for every repeat would take longer
 than what is timed. It reads one JSON request a line from standard input and answers each with one JSON line.
 
 Every request has "job", and those of a model "dtype" (float32, bfloat16) and "attention" (sdpa, eager):
 
-  versions                                    {"torch", "transformers", "numpy", "blas"}
-  greedy   prompt, tokens                     {"tokens": [id …]}
-  prefill  prompt, repeats                    {"seconds": [each repeat]}: one forward of the prompt, logits of its last token
-  decode   prompt, batch, tokens              {"seconds": in all}: `tokens` greedy steps of `batch` rows behind the prompt
+  versions                        {"torch", "transformers", "numpy", "blas", "torch_cpu"}
+  greedy   prompt, tokens         {"tokens": [id …]}
+  prefill  prompt, repeats        {"seconds": [each repeat]}: one forward of the prompt, logits of its last token
+  decode   prompt, batch, tokens  {"seconds": in all}: `tokens` greedy steps of `batch` rows behind the prompt
   sgemm    shapes [[outputs, inputs, times] …], rows, repeats
-                                              {"seconds": {library: [each repeat]}}: all products of one prefill in float32
+                                  {"seconds": {library: [each repeat]}}: all products of one prefill in float32
 
-Decoding is a loop over the model with its key/value cache, which is faster than generate(); prefill of the prompt is left
-out of its time. A request that fails is answered with {"error": one line}.
+Decoding is a loop over the model with its key/value cache, which is faster than generate(); prefill of the prompt is
+left out of its time. A request that fails is answered with {"error": one line}.
 
 Run: python transformers_worker.py MODEL_FOLDER THREADS
 """
+
 from __future__ import annotations
 
 import json
@@ -39,7 +40,8 @@ class Models:
         key = (dtype, attention)
         if key not in self.loaded:
             self.loaded[key] = transformers.AutoModelForCausalLM.from_pretrained(
-                self.folder, dtype=getattr(torch, dtype), attn_implementation=attention).eval()
+                self.folder, dtype=getattr(torch, dtype), attn_implementation=attention
+            ).eval()
         return self.loaded[key]
 
 
@@ -93,15 +95,17 @@ def timed(action, times: int) -> float:
 
 
 def sgemm(request: dict) -> dict:
-    """The products [rows, inputs] x [inputs, outputs] one after another, `times` each, by PyTorch's BLAS and by NumPy's."""
+    """The products [rows, inputs] x [inputs, outputs], `times` each, by PyTorch's BLAS and by NumPy's."""
     rows, repeats = request["rows"], request["repeats"]
     seconds = {"torch": [0.0] * repeats, "numpy": [0.0] * repeats}
     for outputs, inputs, times in request["shapes"]:
         left, right = torch.randn(rows, inputs), torch.randn(outputs, inputs)
         target = torch.empty(rows, outputs)
         numpy_left, numpy_right, numpy_target = left.numpy(), right.numpy(), target.numpy()
-        actions = {"torch": lambda: torch.mm(left, right.t(), out=target),
-                   "numpy": lambda: np.matmul(numpy_left, numpy_right.T, out=numpy_target)}
+        actions = {
+            "torch": lambda: torch.mm(left, right.t(), out=target),
+            "numpy": lambda: np.matmul(numpy_left, numpy_right.T, out=numpy_target),
+        }
         for name, action in actions.items():
             timed(action, 2)
             for repeat in range(repeats):
@@ -111,8 +115,13 @@ def sgemm(request: dict) -> dict:
 
 def versions() -> dict:
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
-    return {"torch": torch.__version__, "transformers": transformers.__version__, "numpy": np.__version__,
-            "blas": f"{blas['name']} {blas['version']}", "torch_cpu": torch.backends.cpu.get_cpu_capability()}
+    return {
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+        "numpy": np.__version__,
+        "blas": f"{blas['name']} {blas['version']}",
+        "torch_cpu": torch.backends.cpu.get_cpu_capability(),
+    }
 
 
 MODEL_JOBS = {"greedy": greedy, "prefill": prefill, "decode": decode}

@@ -1,9 +1,10 @@
 """What is measured, and by which factor Fullband means to lead: one row of WORKS each.
 
-A work belongs to a stage (what --only names), and has a goal: our median over the best peer's, where "best" is among the
-peers that compute with weights of the same width ("same") or among all ("all"). Only transformers and llama.cpp with
-float32 weights compute with float32 throughout, as we do: with 16-bit weights they round activations to 16 bits, too.
+A work belongs to a stage (what --only names), and has a goal: our median over the best peer's, where "best" is among
+the peers that compute with weights of the same width ("same") or among all ("all"). Only with float32 weights do
+transformers and llama.cpp compute in float32 throughout, as we do: with 16-bit weights they round activations, too.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -32,7 +32,13 @@ from transformers_engine import Sgemm, Transformers  # noqa: E402
 
 
 def entry(work, engine, weights, values, configuration=None):
-    return {"work": work, "engine": engine, "weights": weights, "configuration": configuration or weights, "values": values}
+    return {
+        "work": work,
+        "engine": engine,
+        "weights": weights,
+        "configuration": configuration or weights,
+        "values": values,
+    }
 
 
 # Medians: ours 60 (float32) and 90; peers 20, 40 (float32), 50, 75 (16 bits).
@@ -65,8 +71,11 @@ class TableTest(unittest.TestCase):
         self.assertEqual((single.work.goal, single.work.among), (1.3, "same"))
         self.assertTrue(single.reached)
         self.assertFalse(half.reached)
-        batch = [entry("decode_8", works.FULLBAND, "float32", [250]), entry("decode_8", works.LLAMA_CPP, "float32", [90]),
-                 entry("decode_8", works.TRANSFORMERS, "bfloat16", [100])]
+        batch = [
+            entry("decode_8", works.FULLBAND, "float32", [250]),
+            entry("decode_8", works.LLAMA_CPP, "float32", [90]),
+            entry("decode_8", works.TRANSFORMERS, "bfloat16", [100]),
+        ]
         (exact,) = table.comparisons(batch)
         self.assertEqual((exact.ratio("all"), exact.reached), (2.5, True))
         batch[2]["values"] = [100.1]
@@ -78,11 +87,18 @@ class TableTest(unittest.TestCase):
         self.assertEqual(cells(table.ratios_table(DECODE[:1]), 2)[3:], ["–", "–", "–", "–", "1.3 × the same"])
 
     def test_shares_of_the_machine(self):
-        measured = [entry("sgemm", works.FULLBAND, "float32", [120, 130, 110]), entry("sgemm", "BLAS", "float32", [150, 160, 170]),
-                    entry("read", works.FULLBAND, "float32", [27]), entry("read_bound", works.FULLBAND, "float32", [30]),
-                    entry("read", works.FULLBAND, "bfloat16", [20]), entry("read_bound", works.FULLBAND, "bfloat16", [40])]
-        self.assertEqual([(one.bound.name, round(one.share, 6)) for one in table.shares(measured)],
-                         [("sgemm", 0.75), ("read", 0.9), ("read", 0.5)])
+        measured = [
+            entry("sgemm", works.FULLBAND, "float32", [120, 130, 110]),
+            entry("sgemm", "BLAS", "float32", [150, 160, 170]),
+            entry("read", works.FULLBAND, "float32", [27]),
+            entry("read_bound", works.FULLBAND, "float32", [30]),
+            entry("read", works.FULLBAND, "bfloat16", [20]),
+            entry("read_bound", works.FULLBAND, "bfloat16", [40]),
+        ]
+        self.assertEqual(
+            [(one.bound.name, round(one.share, 6)) for one in table.shares(measured)],
+            [("sgemm", 0.75), ("read", 0.9), ("read", 0.5)],
+        )
         text = table.shares_table(measured)
         self.assertEqual([cells(text, row, 5) for row in (2, 3, 4)], ["75 %, reached", "80 %, reached", "80 %, missed"])
 
@@ -116,7 +132,9 @@ class RoundsTest(unittest.TestCase):
     def test_engines_take_turns_and_every_other_round_goes_backwards(self):
         self.stage("decode", 3)
         self.assertEqual("".join(self.calls), "abbaab")
-        self.assertEqual({one["engine"]: one["values"] for one in self.measured.entries()}, {"a": [1, 4, 5], "b": [2, 3, 6]})
+        self.assertEqual(
+            {one["engine"]: one["values"] for one in self.measured.entries()}, {"a": [1, 4, 5], "b": [2, 3, 6]}
+        )
 
     def test_who_has_no_part_in_a_stage_is_left_out(self):
         self.stage("prefill", 1)
@@ -159,8 +177,11 @@ class EnginesTest(unittest.TestCase):
         """A program that notes its arguments in `name`.log and prints `output`."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"#!{sys.executable}\nimport json, sys\nopen(__file__ + '.log', 'a').write(json.dumps(sys.argv[1:]) + '\\n')\n"
-                        f"print({output!r})\nprint('its last words', file=sys.stderr)\nsys.exit({status})\n")
+        path.write_text(
+            f"#!{sys.executable}\nimport json, sys\n"
+            "open(__file__ + '.log', 'a').write(json.dumps(sys.argv[1:]) + '\\n')\n"
+            f"print({output!r})\nprint('its last words', file=sys.stderr)\nsys.exit({status})\n"
+        )
         path.chmod(0o755)
         return path
 
@@ -176,7 +197,9 @@ class EnginesTest(unittest.TestCase):
         found = LlamaCpp(self.folder, "m.gguf", "float32", {1: 4}, 3, 2).measure("prefill")
         self.assertEqual(found, {"prefill_128": 64, "prefill_512": 256})
         (arguments,) = self.arguments("bin/llama-bench")
-        self.assertEqual([self.option(arguments, name) for name in ("-m", "-p", "-t", "-r")], ["m.gguf", "128,512", "2", "3"])
+        self.assertEqual(
+            [self.option(arguments, name) for name in ("-m", "-p", "-t", "-r")], ["m.gguf", "128,512", "2", "3"]
+        )
 
     def test_llama_batched_bench(self):
         lines = ["something else", json.dumps({"pl": 1, "tg": 4, "t_tg": 0.5})]
@@ -184,8 +207,10 @@ class EnginesTest(unittest.TestCase):
         engine = LlamaCpp(self.folder, "m.gguf", "float32", {1: 4}, 3, 2)
         self.assertEqual(engine.measure("decode"), {"decode_1": 8})
         (arguments,) = self.arguments("bin/llama-batched-bench")
-        self.assertEqual([self.option(arguments, name) for name in ("-npp", "-ntg", "-npl", "-c", "-t", "-tb")],
-                         ["128", "4", "1", "132", "2", "2"])
+        self.assertEqual(
+            [self.option(arguments, name) for name in ("-npp", "-ntg", "-npl", "-c", "-t", "-tb")],
+            ["128", "4", "1", "132", "2", "2"],
+        )
         engine.steps = {1: 4, 8: 4}
         with self.assertRaisesRegex(Fault, r"batches \[1, 8\] were asked for"):
             engine.measure("decode")
@@ -193,24 +218,36 @@ class EnginesTest(unittest.TestCase):
     def test_fullband_bench(self):
         def figure(rate, **kind):
             return {**kind, "tokens_per_second": {"median": rate}, "gbyte_per_second": rate / 2}
-        report = {"prefill": [figure(700, prompt_tokens=128), figure(600, prompt_tokens=512)],
-                  "decode": [figure(50, batch=1), figure(400, batch=8), figure(800, batch=32)],
-                  "machine": {"probes": {"read_gbyte_per_second": 30}}}
+
+        report = {
+            "prefill": [figure(700, prompt_tokens=128), figure(600, prompt_tokens=512)],
+            "decode": [figure(50, batch=1), figure(400, batch=8), figure(800, batch=32)],
+            "machine": {"probes": {"read_gbyte_per_second": 30}},
+        }
         program = self.stand_in("fullband", json.dumps(report))
         engine = Fullband(program, "m", "float32", products.Products([(10, 100, 1000)]), 3, 2)
         self.assertEqual(engine.measure("prefill"), {"prefill_128": 700, "prefill_512": 600, "sgemm": 1.2})
-        self.assertEqual(engine.measure("decode"), {"decode_1": 50, "decode_8": 400, "decode_32": 800, "read": 25, "read_bound": 30})
+        self.assertEqual(
+            engine.measure("decode"), {"decode_1": 50, "decode_8": 400, "decode_32": 800, "read": 25, "read_bound": 30}
+        )
         self.assertEqual(engine.measure("gsm8k"), {})
         prefill, decode = self.arguments("fullband")
-        self.assertEqual([self.option(prefill, name) for name in ("--prompt-lengths", "--chunks", "--threads")], ["128,512", "512", "2"])
+        self.assertEqual(
+            [self.option(prefill, name) for name in ("--prompt-lengths", "--chunks", "--threads")],
+            ["128,512", "512", "2"],
+        )
         self.assertEqual([self.option(decode, name) for name in ("--batches", "--contexts")], ["1,8,32", "160"])
 
     def test_transformers_and_sgemm(self):
         class Worker:
             def ask(self, **request):
                 asked.append(request)
-                return {"prefill": {"seconds": [1, 2, 9]}, "decode": {"seconds": 2},
-                        "sgemm": {"seconds": {"torch": [4, 4, 4], "numpy": [8, 2, 1]}}}[request["job"]]
+                return {
+                    "prefill": {"seconds": [1, 2, 9]},
+                    "decode": {"seconds": 2},
+                    "sgemm": {"seconds": {"torch": [4, 4, 4], "numpy": [8, 2, 1]}},
+                }[request["job"]]
+
         asked = []
         engine = Transformers(Worker(), "bfloat16", "eager", {1: 10, 8: 5}, 3)
         self.assertEqual(engine.measure("prefill"), {"prefill_128": 64, "prefill_512": 256})
@@ -227,8 +264,13 @@ class EnginesTest(unittest.TestCase):
             run([self.folder / "missing"])
 
     def test_products_of_a_model(self):
-        config = {"hidden_size": 8, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
-                  "num_key_value_heads": 2}
+        config = {
+            "hidden_size": 8,
+            "intermediate_size": 32,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 4,
+            "num_key_value_heads": 2,
+        }
         (self.folder / "config.json").write_text(json.dumps(config))
         found = products.read_products(self.folder)
         self.assertEqual(found.parameters, 2 * (8 * 8 + 2 * 4 * 8 + 8 * 8 + 3 * 8 * 32))
@@ -244,34 +286,60 @@ class CommandTest(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def script(self, *arguments, **environment):
-        return subprocess.run([sys.executable, SCRIPT, *arguments], capture_output=True, text=True, check=False,
-                              stdin=subprocess.DEVNULL,
-                              env={**os.environ, "FULLBAND_CACHE": str(self.folder), "FULLBAND_SHARED": str(self.folder),
-                                   "FULLBAND_DATA": "", **environment})
+        return subprocess.run(
+            [sys.executable, SCRIPT, *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            env={
+                **os.environ,
+                "FULLBAND_CACHE": str(self.folder),
+                "FULLBAND_SHARED": str(self.folder),
+                "FULLBAND_DATA": "",
+                **environment,
+            },
+        )
 
     def test_unknown_stage_engine_and_number_are_refused(self):
-        for arguments, message in ((("--only", "decode,encode"), "'encode' is none of prefill, decode, gsm8k, arc_easy"),
-                                   (("--engines", "vllm"), "'vllm' is none of fullband"), (("--rounds", "0"), "'0' is no number"),
-                                   (("--everything",), "--everything")):
+        for arguments, message in (
+            (("--only", "decode,encode"), "'encode' is none of prefill, decode, gsm8k, arc_easy"),
+            (("--engines", "vllm"), "'vllm' is none of fullband"),
+            (("--rounds", "0"), "'0' is no number"),
+            (("--everything",), "--everything"),
+        ):
             done = self.script(*arguments)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(message, done.stderr.splitlines()[-1])
 
     def test_options(self):
         options = bench_peers.parse(["--only", "decode,prefill", "--engines", "llama.cpp,fullband", "--quick"])
-        self.assertEqual((options.only, options.engines, options.rounds), (["prefill", "decode"], ["Fullband", "llama.cpp"], 1))
+        self.assertEqual(
+            (options.only, options.engines, options.rounds), (["prefill", "decode"], ["Fullband", "llama.cpp"], 1)
+        )
         defaults = bench_peers.parse([])
-        self.assertEqual((tuple(defaults.only), defaults.rounds, defaults.rounds_end_to_end, defaults.threads), (works.STAGES, 5, 1, 2))
+        self.assertEqual(
+            (tuple(defaults.only), defaults.rounds, defaults.rounds_end_to_end, defaults.threads),
+            (works.STAGES, 5, 1, 2),
+        )
 
     def test_each_missing_thing_is_named_with_what_to_do(self):
         for arguments, message in (
-                (("--program", self.folder / "none"), "none: is no program (scripts/build release fullband)"),
-                (("--program", sys.executable, "--peers-python", self.folder / "none"),
-                 "none: no such interpreter (scripts/setup --peers,"),
-                (("--program", sys.executable, "--engines", "fullband", "--only", "gsm8k"),
-                 "no data there that these suites are asked from (fullband data fetch --suite gsm8k, or --data-dir)"),
-                (("--program", sys.executable, "--engines", "fullband", "--data-dir", self.folder / "d"), "d: no data there"),
-                (("--from", self.folder / "none"), "none: No such file")):
+            (("--program", self.folder / "none"), "none: is no program (scripts/build release fullband)"),
+            (
+                ("--program", sys.executable, "--peers-python", self.folder / "none"),
+                "none: no such interpreter (scripts/setup --peers,",
+            ),
+            (
+                ("--program", sys.executable, "--engines", "fullband", "--only", "gsm8k"),
+                "no data there that these suites are asked from (fullband data fetch --suite gsm8k, or --data-dir)",
+            ),
+            (
+                ("--program", sys.executable, "--engines", "fullband", "--data-dir", self.folder / "d"),
+                "d: no data there",
+            ),
+            (("--from", self.folder / "none"), "none: No such file"),
+        ):
             done = self.script(*arguments)
             self.assertEqual((done.returncode, done.stdout), (1, ""), arguments)
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
@@ -282,8 +350,19 @@ class CommandTest(unittest.TestCase):
         path.write_text(json.dumps({"bench_peers": bench_peers.FORMAT, "measured": DECODE}))
         done = self.script("--from", path)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertEqual(cells(done.stdout, 2), ["decode, batch 1", "float32", "60 tokens/s", "40 (llama.cpp, float32)", "1.50",
-                                                 "75 (llama.cpp, bfloat16)", "0.80", "1.3 × the same, reached"])
+        self.assertEqual(
+            cells(done.stdout, 2),
+            [
+                "decode, batch 1",
+                "float32",
+                "60 tokens/s",
+                "40 (llama.cpp, float32)",
+                "1.50",
+                "75 (llama.cpp, bfloat16)",
+                "0.80",
+                "1.3 × the same, reached",
+            ],
+        )
         self.assertEqual(cells(done.stdout, 3, 7), "1.3 × the same, missed")
         for content in ("{", "[]", "{}", '{"bench_peers": 0}', '{"bench_peers": 1}'):
             path.write_text(content)
