@@ -203,13 +203,14 @@ class EnginesTest(unittest.TestCase):
 
     def test_llama_batched_bench(self):
         lines = ["something else", json.dumps({"pl": 1, "tg": 4, "t_tg": 0.5})]
+        lines.append(json.dumps({"pl": 2, "tg": 4, "t_tg": 0.5}))
         self.stand_in("bin/llama-batched-bench", "\n".join(lines))
-        engine = LlamaCpp(self.folder, "m.gguf", "float32", {1: 4}, 3, 2)
-        self.assertEqual(engine.measure("decode"), {"decode_1": 8})
+        engine = LlamaCpp(self.folder, "m.gguf", "float32", {1: 4, 2: 4}, 3, 2)
+        self.assertEqual(engine.measure("decode"), {"decode_1": 8, "decode_2": 16})
         (arguments,) = self.arguments("bin/llama-batched-bench")
         self.assertEqual(
             [self.option(arguments, name) for name in ("-npp", "-ntg", "-npl", "-c", "-t", "-tb")],
-            ["128", "4", "1", "132", "2", "2"],
+            ["128", "4", "1,2", "264", "2", "2"],
         )
         engine.steps = {1: 4, 8: 4}
         with self.assertRaisesRegex(Fault, r"batches \[1, 8\] were asked for"):
@@ -364,7 +365,7 @@ class CommandTest(unittest.TestCase):
             ],
         )
         self.assertEqual(cells(done.stdout, 3, 7), "1.3 × the same, missed")
-        for content in ("{", "[]", "{}", '{"bench_peers": 0}', '{"bench_peers": 1}'):
+        for content in ("{", "[]", "{}", '{"bench_peers": 0, "measured": []}', '{"bench_peers": 1}'):
             path.write_text(content)
             done = self.script("--from", path)
             self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (1, "", 1), content)
