@@ -67,9 +67,16 @@ HWY_INLINE void StoreTile(const Product& p, int64_t row, int64_t first_unit,
   }
 }
 
+// The weights of the panel that comes next, fetched into the second-level cache while rows pass over this
+// one, so that the memory never waits for the arithmetic.
+struct Ahead {
+  const char* at = nullptr;
+  int64_t step = 0;  // bytes a tile's step: a panel's, spread over all tiles of this one
+};
+
 // kRows rows from `row` on times kUnits units from `first_unit` on.
-template <class T, int kRows, int kUnits>
-void Tile(const Product& p, const T* weights, int64_t row, int64_t first_unit) {
+template <class T, int kRows, int kUnits, bool kFetch>
+void Tile(const Product& p, const T* weights, int64_t row, int64_t first_unit, Ahead& ahead) {
   const DF d;
   const int64_t inputs = p.weights->inputs;
   const T* w[kUnits];
@@ -84,10 +91,16 @@ void Tile(const Product& p, const T* weights, int64_t row, int64_t first_unit) {
     HWY_UNROLL(4)
     for (int u = 0; u < kUnits; ++u) sums[r][u][0] = sums[r][u][1] = hn::Zero(d);
   }
+  const char* next = ahead.at;
+  const int64_t step = ahead.step;
   for (int64_t k = 0; k < inputs; ++k) {
     VF low[kUnits], high[kUnits];
     HWY_UNROLL(4)
     for (int u = 0; u < kUnits; ++u) LoadPair(w[u] + k * kPanel, low[u], high[u]);
+    if constexpr (kFetch) {
+      __builtin_prefetch(next, 0, /*locality=*/2);
+      next += step;
+    }
     HWY_UNROLL(12)
     for (int r = 0; r < kRows; ++r) {
       const VF input = hn::Set(d, x[k * kRows + r]);
@@ -98,19 +111,21 @@ void Tile(const Product& p, const T* weights, int64_t row, int64_t first_unit) {
       }
     }
   }
+  ahead.at = next;
   StoreTile<kRows, kUnits>(p, row, first_unit, sums);
 }
 
 // Rows [row, row + count), count <= kRows, times units [begin, end).
-template <class T, int kRows>
-void TileRow(const Product& p, const T* weights, int64_t row, int64_t count, int64_t begin, int64_t end) {
+template <class T, int kRows, bool kFetch>
+void TileRow(const Product& p, const T* weights, int64_t row, int64_t count, int64_t begin, int64_t end,
+             Ahead& ahead) {
   if constexpr (kRows > 1) {
-    if (count < kRows) return TileRow<T, kRows - 1>(p, weights, row, count, begin, end);
+    if (count < kRows) return TileRow<T, kRows - 1, kFetch>(p, weights, row, count, begin, end, ahead);
   }
   constexpr int kUnits = UnitsFor(kRows);
   int64_t unit = begin;
-  for (; unit + kUnits <= end; unit += kUnits) Tile<T, kRows, kUnits>(p, weights, row, unit);
-  for (; unit < end; ++unit) Tile<T, kRows, 1>(p, weights, row, unit);
+  for (; unit + kUnits <= end; unit += kUnits) Tile<T, kRows, kUnits, kFetch>(p, weights, row, unit, ahead);
+  for (; unit < end; ++unit) Tile<T, kRows, 1, kFetch>(p, weights, row, unit, ahead);
 }
 
 HWY_INLINE int64_t RowBlocks(int64_t rows) { return (rows + kMaxRows - 1) / kMaxRows; }
@@ -118,18 +133,40 @@ HWY_INLINE int64_t RowBlocks(int64_t rows) { return (rows + kMaxRows - 1) / kMax
 // First row of a block; blocks are as even as can be.
 HWY_INLINE int64_t BlockBegin(int64_t rows, int64_t block) { return rows * block / RowBlocks(rows); }
 
+// Panels [begin, end) times all rows, which are one block.
+template <class T>
+void MultiplyOneBlock(const Product& p, const T* weights, int64_t begin, int64_t end) {
+  // Each weight is read once, as a stream that the processor fetches ahead by itself.
+  Ahead none;
+  TileRow<T, kMaxRows, false>(p, weights, 0, p.rows, begin * kUnitsPerPanel, end * kUnitsPerPanel, none);
+}
+
+// Panels [begin, end) times several blocks of rows: a panel stays in the cache while all of them pass over
+// it.
+template <class T>
+void MultiplyBlocks(const Product& p, const T* weights, int64_t begin, int64_t end) {
+  const int64_t inputs = p.weights->inputs, blocks = RowBlocks(p.rows);
+  const int64_t tiles = blocks * kUnitsPerPanel;
+  const int64_t panel_bytes = inputs * kPanel * static_cast<int64_t>(sizeof(T));
+  Ahead ahead;
+  for (int64_t panel = begin; panel < end; ++panel) {
+    const int64_t next = std::min(panel + 1, end - 1);  // the last one fetches itself, which costs nothing
+    ahead.at = reinterpret_cast<const char*>(weights) + next * panel_bytes;
+    ahead.step = panel_bytes / (inputs * tiles);
+    for (int64_t b = 0; b < blocks; ++b) {
+      const int64_t row = BlockBegin(p.rows, b), count = BlockBegin(p.rows, b + 1) - row;
+      TileRow<T, kMaxRows, true>(p, weights, row, count, panel * kUnitsPerPanel, (panel + 1) * kUnitsPerPanel,
+                                 ahead);
+    }
+  }
+}
+
 template <class T>
 void MultiplyBy(const Product& p, const T* weights, int64_t panel_begin, int64_t panel_end) {
-  // A few panels at a time stay in the cache while all rows pass over them.
-  constexpr int64_t kPanels = 4 / kUnitsPerPanel > 0 ? 4 / kUnitsPerPanel : 1;
-  const int64_t blocks = RowBlocks(p.rows);
-  for (int64_t panel = panel_begin; panel < panel_end; panel += kPanels) {
-    const int64_t begin = panel * kUnitsPerPanel;
-    const int64_t end = std::min(panel + kPanels, panel_end) * kUnitsPerPanel;
-    for (int64_t b = 0; b < blocks; ++b) {
-      const int64_t row = BlockBegin(p.rows, b);
-      TileRow<T, kMaxRows>(p, weights, row, BlockBegin(p.rows, b + 1) - row, begin, end);
-    }
+  if (RowBlocks(p.rows) == 1) {
+    MultiplyOneBlock(p, weights, panel_begin, panel_end);
+  } else {
+    MultiplyBlocks(p, weights, panel_begin, panel_end);
   }
 }
 
