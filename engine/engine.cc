@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <future>
 #include <utility>
 
 #include "common/error.h"
@@ -162,12 +163,15 @@ void Engine::Impl::CheckText(const PassText& text) const {
 
 Engine::Engine(const std::filesystem::path& folder, const EngineOptions& options) {
   CheckOptions(options);
+  // Reading the tokenizer takes one thread about as long as weights take all: side by side. Where both are at
+  // fault, the weights' error is the one that is told.
+  auto tokenizer = std::async(std::launch::async, [&folder]() -> std::shared_ptr<const Tokenizer> {
+    return Tokenizer::Exists(folder) ? Tokenizer::Load(folder) : nullptr;
+  });
   std::shared_ptr<const Model> model = LoadModel(folder);
-  std::shared_ptr<const Tokenizer> tokenizer;
-  if (Tokenizer::Exists(folder)) tokenizer = Tokenizer::Load(folder);
   std::unique_ptr<Backend> backend =
       MakeCpuBackend(model, {.threads = options.threads, .target = options.target});
-  impl_ = std::make_unique<Impl>(std::move(model), std::move(backend), std::move(tokenizer), options);
+  impl_ = std::make_unique<Impl>(std::move(model), std::move(backend), tokenizer.get(), options);
 }
 
 Engine::Engine(std::unique_ptr<Backend> backend, std::shared_ptr<const Tokenizer> tokenizer,

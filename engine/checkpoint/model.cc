@@ -159,7 +159,10 @@ std::shared_ptr<const Model> LoadModel(const std::filesystem::path& folder) {
   CheckFinite(files, slots);
   if (model->config.tied_embeddings) model->weights.head = model->weights.embedding;
   for (const TensorSlot& slot : slots) model->parameter_count += slot.tensor->size();
-  model->mapping = std::move(files.mapping);
+  model->mapping = files.mapping;
+  model->release = [mapping = files.mapping](const Tensor& tensor) {
+    ReleasePages(*mapping, tensor.data, static_cast<size_t>(tensor.size()) * DTypeSize(tensor.dtype));
+  };
   return model;
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -55,6 +56,9 @@ struct Model {
   Weights weights;
   int64_t parameter_count = 0;          // a tied head counts once
   std::shared_ptr<const void> mapping;  // keeps the files mapped
+  // Takes a tensor's pages of the file out of the process's memory; they come back when they are touched.
+  // Empty where there are no files.
+  std::function<void(const Tensor&)> release;
 };
 
 // Maps and checks a checkpoint folder. Throws Error naming file and tensor for: files that are truncated or

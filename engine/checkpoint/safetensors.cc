@@ -18,9 +18,11 @@
 #include "engine/checkpoint/json_file.h"
 
 namespace fullband {
-namespace {
 
 namespace fs = std::filesystem;
+
+namespace {
+
 using nlohmann::json;
 
 static_assert(std::endian::native == std::endian::little,
@@ -77,11 +79,15 @@ class MappedFile {
   size_t size_ = 0;
 };
 
+}  // namespace
+
 // Everything that StoredTensor::data points into.
 struct Mapping {
   std::vector<std::unique_ptr<MappedFile>> files;
   std::vector<std::unique_ptr<std::byte[]>> copies;  // of tensors that lie unaligned in their file
 };
+
+namespace {
 
 DType ReadDType(const fs::path& file, const std::string& name, const json& entry) {
   const auto found = entry.find("dtype");
@@ -307,6 +313,18 @@ TensorFiles MapTensorFiles(const fs::path& folder) {
   if (UsesIndex(folder)) CheckAgainstIndex(folder / kIndexName, all);
   all.mapping = std::move(mapping);
   return all;
+}
+
+void ReleasePages(const Mapping& mapping, const std::byte* data, size_t bytes) {
+  for (const auto& file : mapping.files) {
+    if (data < file->data() || data + bytes > file->data() + file->size()) continue;
+    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    const size_t skipped = -reinterpret_cast<uintptr_t>(data) % page;
+    if (skipped + page > bytes) return;
+    std::byte* first = const_cast<std::byte*>(data) + skipped;
+    madvise(first, (bytes - skipped) / page * page, MADV_DONTNEED);  // private and never written: the file's
+    return;
+  }
 }
 
 }  // namespace fullband

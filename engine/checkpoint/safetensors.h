@@ -24,9 +24,11 @@ struct StoredTensor {
   std::filesystem::path file;
 };
 
+struct Mapping;
+
 struct TensorFiles {
   std::map<std::string, StoredTensor> tensors;  // by name, all files together
-  std::shared_ptr<const void> mapping;          // keeps the files mapped
+  std::shared_ptr<const Mapping> mapping;       // keeps the files mapped
 };
 
 // The files that hold a folder's weights: model.safetensors; else the shards that
@@ -40,5 +42,9 @@ std::vector<std::filesystem::path> WeightFiles(const std::filesystem::path& fold
 // to no tensor, a tensor in two shards, a tensor that the index and the shards disagree on. The values are
 // not looked at.
 TensorFiles MapTensorFiles(const std::filesystem::path& folder);
+
+// Takes the pages that lie wholly within [data, data + bytes) of a mapped file out of the process's memory.
+// They come back, as they were, when they are touched. Other memory is left alone.
+void ReleasePages(const Mapping& mapping, const std::byte* data, size_t bytes);
 
 }  // namespace fullband

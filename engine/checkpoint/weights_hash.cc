@@ -35,11 +35,12 @@ std::vector<NamedTensor> NamedTensors(const Model& model) {
   return tensors;
 }
 
-std::string HashTensors(const std::vector<NamedTensor>& tensors) {
+std::string HashTensors(const Model& model, const std::vector<NamedTensor>& tensors) {
   Sha256 hash;
   for (const NamedTensor& named : tensors) {
     hash.Update(named.heading);
     hash.Update(named.tensor.data, static_cast<size_t>(named.tensor.size()) * DTypeSize(named.tensor.dtype));
+    if (model.release) model.release(named.tensor);
   }
   return hash.HexDigest();
 }
@@ -95,10 +96,10 @@ void WriteEntry(const fs::path& file, const std::string& text) {
 std::string WeightsSha256(const Model& model) {
   const std::vector<NamedTensor> tensors = NamedTensors(model);
   const std::string key = CacheKey(model, tensors);
-  if (key.empty()) return HashTensors(tensors);
+  if (key.empty()) return HashTensors(model, tensors);
   const fs::path entry = CacheFolder() / "weights" / key;
   if (std::string digest = ReadEntry(entry, key); !digest.empty()) return digest;
-  const std::string digest = HashTensors(tensors);
+  const std::string digest = HashTensors(model, tensors);
   WriteEntry(entry, EntryText(key, digest));
   return digest;
 }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <set>
 
 #include "engine/checkpoint/layout.h"
@@ -140,6 +141,41 @@ TEST(LoadModel, KeepsTheFilesMapped) {
     read = LoadModel(folder.path());
   }
   ExpectSame(*read, *written);
+}
+
+// Kilobytes of mapped files in this process's memory.
+int64_t ResidentFileKilobytes() {
+  std::ifstream status("/proc/self/status");
+  std::string key;
+  int64_t kilobytes = 0;
+  while (status >> key) {
+    if (key == "RssFile:" && status >> kilobytes) return kilobytes;
+  }
+  return -1;
+}
+
+TEST(LoadModel, ReleasedTensorsLeaveMemoryAndComeBack) {
+  ModelConfig config = TinyConfig();
+  config.vocab_size = 40'000;
+  const auto written = RandomModel(config);
+  TempFolder folder;
+  WriteText(folder.path() / "config.json", ConfigJson(config).dump());
+  const SafetensorsParts parts = AllTensors(*written);
+  const std::string header = parts.header.dump();
+  const int aligned = (8 - header.size() % 8) % 8;  // else the tensors would be copied
+  WriteText(folder.path() / "model.safetensors", SafetensorsBytes(header, parts.data, aligned));
+  const auto read = LoadModel(folder.path());
+  ExpectSame(*read, *written);
+  const int64_t before = ResidentFileKilobytes();
+  Weights places = read->weights;
+  for (const TensorSlot& slot : TensorSlots(config, &places)) read->release(*slot.tensor);
+  const int64_t megabytes = 2 * int64_t{config.vocab_size} * config.hidden_size * 4 >> 20;
+  EXPECT_LT(ResidentFileKilobytes(), before - (megabytes << 10) / 2);
+  ExpectSame(*read, *written);
+  // Memory that is no file's is left alone: the copies of tensors that lie unaligned, say.
+  std::vector<std::byte> own(1 << 16, std::byte{7});
+  read->release({own.data(), DType::kBF16, 1 << 15, 1});
+  EXPECT_EQ(own, std::vector<std::byte>(1 << 16, std::byte{7}));
 }
 
 TEST(ElementAsFloat, WidensEveryHalfExactly) {

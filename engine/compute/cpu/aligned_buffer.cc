@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
@@ -19,6 +21,19 @@ Error OutOfMemory(size_t size) {
                "use a smaller --batch or a smaller model");
 }
 
+// Zeroed memory that begins at a large page, so that all of it but the end can be large pages. `size` is a
+// multiple of a page.
+std::byte* MapLarge(size_t size) {
+  void* mapped = mmap(nullptr, size + kLarge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) throw OutOfMemory(size);
+  std::byte* data = static_cast<std::byte*>(mapped);
+  const size_t before = -reinterpret_cast<uintptr_t>(data) % kLarge;
+  if (before > 0) munmap(data, before);
+  munmap(data + before + size, kLarge - before);
+  madvise(data + before, size, MADV_HUGEPAGE);  // only a wish
+  return data + before;
+}
+
 }  // namespace
 
 void ByteBuffer::Release::operator()(std::byte* data) const {
@@ -31,10 +46,8 @@ void ByteBuffer::Release::operator()(std::byte* data) const {
 
 ByteBuffer::ByteBuffer(size_t size) : size_(size) {
   if (size >= kLarge) {
-    void* data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (data == MAP_FAILED) throw OutOfMemory(size);
-    madvise(data, size, MADV_HUGEPAGE);  // only a wish
-    data_ = std::unique_ptr<std::byte[], Release>(static_cast<std::byte*>(data), Release{size});
+    const size_t page = sysconf(_SC_PAGESIZE), mapped = (size + page - 1) / page * page;
+    data_ = std::unique_ptr<std::byte[], Release>(MapLarge(mapped), Release{mapped});
   } else if (size > 0) {
     const size_t padded = (size + kAlignment - 1) / kAlignment * kAlignment;
     void* data = std::aligned_alloc(kAlignment, padded);

@@ -34,7 +34,7 @@ CpuBackend::CpuBackend(std::shared_ptr<const Model> model, const CpuOptions& opt
       info_{.device = "cpu", .target = kernels_.target, .numerics = kNumerics, .page_size = kPageSize},
       threads_(CountThreads(options.threads)),
       width_(Padded(config_.hidden_size)),
-      weights_(PackWeights(model_->weights)),
+      weights_(PackWeights(*model_)),
       rope_(config_.rope, config_.head_dim),
       pages_(config_),
       attention_(config_, kernels_, threads_) {}

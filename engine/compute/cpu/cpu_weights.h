@@ -1,6 +1,7 @@
 // A model's weights as the CPU's kernels want them.
 #pragma once
 
+#include <initializer_list>
 #include <vector>
 
 #include "engine/checkpoint/model.h"
@@ -36,13 +37,24 @@ inline CpuLayer PackLayer(const LayerWeights& w) {
   return layer;
 }
 
-inline CpuWeights PackWeights(const Weights& w) {
+// Packs all weights and, as it goes on, gives back the memory that the files' own order takes: afterwards of
+// these only rows of the embedding are read.
+inline CpuWeights PackWeights(const Model& model) {
+  const Weights& w = model.weights;
+  const auto release = [&](std::initializer_list<Tensor> tensors) {
+    if (!model.release) return;
+    for (const Tensor& tensor : tensors) model.release(tensor);
+  };
   CpuWeights packed;
-  for (const LayerWeights& layer : w.layers) packed.layers.push_back(PackLayer(layer));
+  for (const LayerWeights& layer : w.layers) {
+    packed.layers.push_back(PackLayer(layer));
+    release({layer.q, layer.k, layer.v, layer.o, layer.gate, layer.up, layer.down});
+  }
   packed.final_norm = PackVector(w.final_norm);
   packed.head = PackMatrix(w.head);
   if (w.state_proj) packed.state_proj = PackMatrix(w.state_proj);
   if (w.token_gate) packed.token_gate = PackMatrix(w.token_gate);
+  release({w.head, w.embedding, w.state_proj, w.token_gate});
   return packed;
 }
 
