@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "engine/compute/backend.h"
+#include "engine/compute/cpu/gate_cache.h"
 #include "tests/support/random_model.h"
 #include "tests/support/reference_model.h"
 
@@ -432,6 +433,136 @@ TEST(CpuBackend, GrowingKeepsPagesAndStates) {
   EXPECT_EQ(result.queries[0].target_logprobs, whole.logprobs[38]);
 }
 
+// ------------------------------------------------------------------------------------------------ feedback
+
+struct Fed {
+  std::vector<Floats> states;
+  Floats last_logprobs;
+  bool operator==(const Fed&) const = default;
+};
+
+// Runs `tokens` one by one, fused from position 1 on. Rows in which `ask` holds have a query, beside which
+// W^U h of the state that they keep is computed; that of others is computed where it is read.
+template <class Ask>
+Fed RunFed(Backend& backend, const std::vector<int32_t>& tokens, Control control, Ask ask) {
+  Fed fed;
+  const int count = tokens.size();
+  for (int t = 0; t < count; ++t) {
+    Step step;
+    step.spans.push_back({0, 1, t, PagesOf(0)});
+    step.rows.push_back({.token = tokens[t], .keep_state = t % 3, .control = control});
+    if (t > 0) step.rows[0].state = (t - 1) % 3;
+    if (t > 1) step.rows[0].older_state = (t - 2) % 3;
+    if (t + 1 == count || ask(t)) step.queries.push_back(AllLogprobs(backend.config(), 0));
+    StepResult result;
+    backend.Run(step, &result);
+    fed.states.push_back(backend.ReadState(t % 3));
+    if (t + 1 == count) fed.last_logprobs = result.queries[0].target_logprobs;
+  }
+  return fed;
+}
+
+TEST(CpuBackend, WhereFeedbackIsComputedChangesNoBit) {
+  const auto never = [](int) { return false; };
+  for (Fusion fusion : {Fusion::kGlu, Fusion::kAdditive}) {
+    for (Control control :
+         {Control::kNone, Control::kZero, Control::kStale, Control::kReversed, Control::kConstantGate}) {
+      if (fusion == Fusion::kAdditive && control == Control::kConstantGate) continue;
+      ModelConfig config = TinyLatentConfig();
+      config.fusion = fusion;
+      const auto model = RandomModel(config, control == Control::kNone ? DType::kBF16 : DType::kF32);
+      std::vector<int32_t> tokens = Tokens(config, 8);
+      tokens.insert(tokens.end(), tokens.begin(), tokens.end());  // whose gates are known by then
+      const Fed expected = RunFed(*MakeBackend(model, 1), tokens, control, never);
+      for (int threads : {1, 2, 3}) {
+        const auto backend = MakeBackend(model, threads);
+        // Again and again in the same slots, so that what was kept before must not show.
+        for (int round = 0; round < 3; ++round) {
+          const auto ask = [round](int t) { return t % 3 != round; };
+          EXPECT_TRUE(RunFed(*backend, tokens, control, ask) == expected)
+              << static_cast<int>(control) << " threads " << threads << " round " << round;
+        }
+        EXPECT_TRUE(RunFed(*backend, tokens, control, never) == expected);
+      }
+      // The comparison notices another first token: the one that counts under every control.
+      tokens[0] ^= 1;
+      EXPECT_FALSE(RunFed(*MakeBackend(model, 1), tokens, control, never) == expected);
+    }
+  }
+}
+
+// Several fused rows of one step, some of the same new token, some with W^U h known.
+TEST(CpuBackend, FusedRowsOfAStepShareGates) {
+  const auto model = RandomModel(TinyLatentConfig());
+  const std::vector<int32_t> prefix = {3, 9};
+  const auto run = [&](Backend& backend, const std::vector<int32_t>& sequences, bool ask) {
+    Step step;
+    for (size_t i = 0; i < sequences.size(); ++i) {
+      const int sequence = sequences[i];
+      step.spans.push_back({static_cast<int32_t>(i), 1, 2, PagesOf(sequence)});
+      step.rows.push_back({sequence < 2 ? 50 : 51, 3 * sequence + 1, kNoSlot, 3 * sequence + 2});
+      if (ask) step.queries.push_back(AllLogprobs(model->config, i));
+    }
+    StepResult result;
+    backend.Run(step, &result);
+  };
+  const auto together = MakeBackend(model), apart = MakeBackend(model);
+  for (int sequence : {0, 1, 2}) {
+    RunBackend(*together, {prefix.begin(), prefix.end() - sequence % 2}, 2, Control::kNone, 1, sequence);
+    RunBackend(*together, prefix, 2, Control::kNone, 2, sequence);
+    RunBackend(*apart, prefix, 2, Control::kNone, 1, sequence);
+  }
+  run(*together, {0, 1, 2}, false);
+  for (int sequence : {0, 1, 2}) run(*apart, {sequence}, true);
+  for (int sequence : {0, 1, 2})
+    EXPECT_EQ(together->ReadState(3 * sequence + 2), apart->ReadState(3 * sequence + 2)) << sequence;
+  EXPECT_EQ(together->ReadState(2), together->ReadState(5));  // the same tokens
+  EXPECT_NE(together->ReadState(2), together->ReadState(8));
+}
+
+// Two rows keep their state in one slot: the later one's stays, and with it the later one's W^U h, though
+// only the first has a query.
+TEST(CpuBackend, TheLastRowThatKeepsAStateCounts) {
+  const auto model = RandomModel(TinyLatentConfig());
+  const auto next_state = [&](int32_t first_keep) {
+    const auto backend = MakeBackend(model);
+    Step step;
+    step.spans.push_back({0, 2, 0, PagesOf(0)});
+    step.rows = {{.token = 5, .keep_state = first_keep}, {.token = 6, .keep_state = 1}};
+    step.queries.push_back(AllLogprobs(model->config, 0));
+    StepResult result;
+    backend->Run(step, &result);
+    Step next;
+    next.spans.push_back({0, 1, 2, PagesOf(0)});
+    next.rows.push_back({7, 1, kNoSlot, 2});
+    backend->Run(next, &result);
+    return backend->ReadState(2);
+  };
+  EXPECT_EQ(next_state(1), next_state(kNoSlot));
+}
+
+TEST(GateCache, KeepsTheFirstTokensWithinItsBytes) {
+  GateCache cache(1000, 8, 300 * 8 * 4 + 5);
+  std::vector<const float*> rows;
+  for (int token = 0; token < 400; ++token) {
+    const Floats gate(8, static_cast<float>(token));
+    EXPECT_EQ(cache.Find(token), nullptr);
+    cache.Add(token, gate.data());
+    cache.Add(token, Floats(8, -1).data());  // is there already
+    rows.push_back(cache.Find(token));
+  }
+  for (int token = 0; token < 400; ++token) {
+    EXPECT_EQ(cache.Find(token), rows[token]);
+    ASSERT_EQ(rows[token] != nullptr, token < 300) << token;
+    if (token < 300) {
+      EXPECT_EQ(Floats(rows[token], rows[token] + 8), Floats(8, static_cast<float>(token)));
+    }
+  }
+  GateCache none(1000, 8, 0);
+  none.Add(1, Floats(8).data());
+  EXPECT_EQ(none.Find(1), nullptr);
+}
+
 // ------------------------------------------------------------------------------------------------ the rest
 
 TEST(CpuBackend, QueriesReadTheSameLogits) {
@@ -495,6 +626,7 @@ TEST(CpuBackend, SaysWhatItIs) {
   EXPECT_FALSE(backend->info().numerics.empty());
   EXPECT_EQ(backend->page_bytes(), 2 * 2 * 32 * (6 + 16) * 4);
   EXPECT_EQ(backend->state_bytes(), 32 * 4);
+  EXPECT_EQ(MakeBackend(RandomModel(TinyLatentConfig()))->state_bytes(), 2 * 32 * 4);
   EXPECT_THROW(MakeCpuBackend(model, {1, "AVX9"}), Error);
   EXPECT_THROW(MakeCpuBackend(model, {-1, ""}), Error);
 }

@@ -17,6 +17,9 @@ namespace {
 // Raised whenever a change to the arithmetic may change a bit of any result.
 constexpr const char* kNumerics = "cpu-2";
 
+// Gates that are kept may take this much.
+constexpr int64_t kGateBytes = int64_t{64} << 20;
+
 // Queries whose logits are held at once.
 constexpr int64_t kQueryBlock = 48;
 
@@ -37,15 +40,20 @@ CpuBackend::CpuBackend(std::shared_ptr<const Model> model, const CpuOptions& opt
       weights_(PackWeights(*model_)),
       rope_(config_.rope, config_.head_dim),
       pages_(config_),
-      attention_(config_, kernels_, threads_) {}
+      attention_(config_, kernels_, threads_),
+      gates_(config_.vocab_size, width_, weights_.token_gate.panels > 0 ? kGateBytes : 0) {}
 
 void CpuBackend::Reserve(int page_count, int state_count) {
   pages_.Reserve(page_count);
   const int64_t more = state_count - static_cast<int64_t>(states_.size());
   if (more <= 0) return;
-  AlignedBuffer<float> block(more * width_);
-  for (int64_t i = 0; i < more; ++i) states_.push_back(block.data() + i * width_);
-  state_blocks_.push_back(std::move(block));
+  const auto add_rows = [&](auto take) {
+    AlignedBuffer<float> block(more * width_);
+    for (int64_t i = 0; i < more; ++i) take(block.data() + i * width_);
+    state_blocks_.push_back(std::move(block));
+  };
+  if (weights_.state_proj.panels > 0) add_rows([&](float* row) { feedback_.push_back({.product = row}); });
+  add_rows([&](float* row) { states_.push_back(row); });
 }
 
 std::vector<float> CpuBackend::ReadState(int slot) const {
@@ -69,6 +77,7 @@ void CpuBackend::Run(const Step& step, StepResult* result) {
     }
   }
   result->state_rms.assign(work_.rms.begin(), work_.rms.begin() + rows);
+  KeepGates();
   KeepStates(step);
   Answer(step, result);
 }
@@ -78,11 +87,6 @@ void CpuBackend::Run(const Step& step, StepResult* result) {
 
 void CpuBackend::Prepare(const Step& step) {
   const int64_t rows = step.rows.size();
-  work_.fused.clear();
-  for (int64_t i = 0; i < rows; ++i) {
-    if (step.rows[i].state != kNoSlot) work_.fused.push_back(i);
-  }
-  const int64_t fused = work_.fused.size();
   const int64_t queries = std::min<int64_t>(step.queries.size(), kQueryBlock);
   const int64_t heads_width = int64_t{config_.heads} * config_.head_dim;
 
@@ -91,9 +95,8 @@ void CpuBackend::Prepare(const Step& step) {
   work_.qkv.Resize(rows, weights_.layers.front().query_key_value.outputs());
   work_.mixed.Resize(rows, Padded(heads_width));
   work_.gate_up.Resize(rows, weights_.layers.front().gate_up.outputs());
-  for (Rows* r : {&work_.states, &work_.state_products, &work_.tokens, &work_.gate_products})
-    r->Resize(fused, width_);
   work_.query_states.Resize(queries, width_);
+  work_.query_products.Resize(queries, width_);
   work_.logits.Resize(queries, weights_.head.outputs());
   work_.scratch.Resize(threads_, ValueStride(config_.head_dim));
   const int64_t widest =
@@ -104,6 +107,7 @@ void CpuBackend::Prepare(const Step& step) {
   attention_.Prepare(
       step.spans, pages_, [this](int32_t row) { return work_.qkv.row(row); },
       [this](int32_t row) { return work_.mixed.row(row); });
+  PlanFeedback(step);
 }
 
 void CpuBackend::PlaceRows(const Step& step) {
@@ -117,52 +121,6 @@ void CpuBackend::PlaceRows(const Step& step) {
     end = std::max(end, span.position + span.row_count);
   }
   rope_.Cover(end);
-}
-
-// ------------------------------------------------------------------------------------------------ inputs
-
-void CpuBackend::MakeInputs(const Step& step) {
-  ShareItems(step.rows.size(), [&](int64_t i) {
-    float* x = work_.x.row(i);
-    WidenRow(model_->weights.embedding, step.rows[i].token, x);
-    // A broken state of an earlier step may have left its NaN in the padding.
-    std::fill(x + config_.hidden_size, x + width_, 0.0f);
-  });
-  if (!work_.fused.empty()) Fuse(step);
-}
-
-// Equation 4: x := (W^U h) * sigmoid(W^G e), or the additive form e + W^U h, for the rows that are fused.
-void CpuBackend::Fuse(const Step& step) {
-  const int64_t count = work_.fused.size();
-  ShareItems(count, [&](int64_t i) {
-    const int32_t row = work_.fused[i];
-    GatherFeedback(step.rows[row], work_.places[row].position, work_.states.row(i), work_.tokens.row(i));
-  });
-  Multiply(weights_.state_proj, work_.states, count, work_.state_products);
-  const bool glu = config_.fusion == Fusion::kGlu;
-  if (glu) Multiply(weights_.token_gate, work_.tokens, count, work_.gate_products);
-  ShareItems(count, [&](int64_t i) {
-    const float* product = work_.state_products.row(i);
-    float* x = work_.x.row(work_.fused[i]);
-    if (glu) {
-      kernels_.sigmoid_gate(work_.gate_products.row(i), product, width_, x);
-    } else {
-      for (int64_t j = 0; j < width_; ++j) x[j] += product[j];
-    }
-  });
-}
-
-// The state and the embedding [D] that a row is fused from, spoilt as its control says.
-void CpuBackend::GatherFeedback(const Row& row, int position, float* state, float* token) const {
-  const float* h = states_[FeedbackSlot(row, position)];
-  if (row.control == Control::kZero) {
-    std::fill_n(state, config_.hidden_size, 0.0f);
-  } else if (row.control == Control::kReversed) {
-    std::reverse_copy(h, h + config_.hidden_size, state);
-  } else {
-    std::copy_n(h, config_.hidden_size, state);
-  }
-  WidenRow(model_->weights.embedding, row.control == Control::kConstantGate ? 0 : row.token, token);
 }
 
 // ------------------------------------------------------------------------------------------------ the stack
@@ -225,26 +183,35 @@ void CpuBackend::RotateAndStore(int layer, int64_t rows) {
   });
 }
 
-void CpuBackend::Multiply(const PackedMatrix& weights, const Rows& in, int64_t rows, const Rows& out,
-                          bool add) {
-  const float* x = in.row(0);
-  if (rows > 1) {
-    ShareRanges(kernels_.row_blocks(rows), [&](int64_t begin, int64_t end) {
-      kernels_.pack_rows(in.row(0), in.stride(), rows, weights.inputs, begin, end, work_.packed.data());
-    });
-    x = work_.packed.data();
-  }
+// The rows as the kernels want them.
+const float* CpuBackend::Pack(const Rows& in, int64_t rows, int64_t inputs) {
+  if (rows == 1) return in.row(0);
+  ShareRanges(kernels_.row_blocks(rows), [&](int64_t begin, int64_t end) {
+    kernels_.pack_rows(in.row(0), in.stride(), rows, inputs, begin, end, work_.packed.data());
+  });
+  return work_.packed.data();
+}
+
+void CpuBackend::MultiplyPacked(const PackedMatrix& weights, const float* x, int64_t rows, const Rows& out,
+                                bool add) {
   const Product product = {
       .weights = &weights, .x = x, .rows = rows, .out = out.row(0), .stride = out.stride(), .add = add};
   ShareRanges(weights.panels, [&](int64_t begin, int64_t end) { kernels_.multiply(product, begin, end); });
 }
 
+void CpuBackend::Multiply(const PackedMatrix& weights, const Rows& in, int64_t rows, const Rows& out,
+                          bool add) {
+  MultiplyPacked(weights, Pack(in, rows, weights.inputs), rows, out, add);
+}
+
 // ------------------------------------------------------------------------------------------------ results
 
 void CpuBackend::KeepStates(const Step& step) {
-  for (size_t i = 0; i < step.rows.size(); ++i) {
+  for (int64_t i = 0; i < std::ssize(step.rows); ++i) {
     const int32_t slot = step.rows[i].keep_state;
-    if (slot != kNoSlot) std::copy_n(work_.normed.row(i), config_.hidden_size, states_[slot]);
+    if (slot == kNoSlot) continue;
+    std::copy_n(work_.normed.row(i), config_.hidden_size, states_[slot]);
+    if (!feedback_.empty()) feedback_[slot].known = false, feedback_[slot].keeper = i;
   }
 }
 
@@ -258,13 +225,16 @@ void CpuBackend::Answer(const Step& step, StepResult* result) {
       ShareItems(count, [&](int64_t i) {
         std::copy_n(work_.normed.row(step.queries[first + i].row), width_, work_.query_states.row(i));
       });
-      Multiply(weights_.head, work_.query_states, count, work_.logits);
+      const float* packed = Pack(work_.query_states, count, config_.hidden_size);
+      MultiplyPacked(weights_.head, packed, count, work_.logits);
+      ProjectStates(step, first, count, packed);
       ShareItems(count, [&](int64_t i) {
         const std::span<const float> logits(work_.logits.row(i), config_.vocab_size);
         const double log_sum = kernels_.log_sum_exp(logits.data(), logits.size());
         result->queries[first + i] = AnswerQuery(step.queries[first + i], logits, log_sum);
       });
     }
+    KeepProducts(step, first, count);
   }
 }
 

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/compute/backend.h"
 #include "engine/compute/cpu/cpu_weights.h"
+#include "engine/compute/cpu/gate_cache.h"
 #include "engine/compute/cpu/kernels.h"
 #include "engine/compute/cpu/pages.h"
 #include "engine/compute/cpu/rope.h"
@@ -37,7 +39,10 @@ class CpuBackend final : public Backend {
   const ModelConfig& config() const override { return config_; }
   void Reserve(int page_count, int state_count) override;
   int64_t page_bytes() const override { return pages_.page_bytes(); }
-  int64_t state_bytes() const override { return width_ * static_cast<int64_t>(sizeof(float)); }
+  // With its W^U h, where the model has feedback.
+  int64_t state_bytes() const override {
+    return (weights_.state_proj.panels > 0 ? 2 : 1) * width_ * static_cast<int64_t>(sizeof(float));
+  }
   void Run(const Step& step, StepResult* result) override;
   std::vector<float> ReadState(int slot) const override;
 
@@ -48,37 +53,64 @@ class CpuBackend final : public Backend {
     float* page = nullptr;  // that its own key and value go to
   };
 
+  // W^U h of the state in a slot, where it is known.
+  struct Feedback {
+    float* product = nullptr;  // width_ numbers
+    bool known = false;
+    int64_t keeper = 0;  // row of the latest step that kept the state
+  };
+
+  // Where a fused row's W^U h and gate [D] are; null in rows that are not fused (or have no gate).
+  struct Fused {
+    const float* product = nullptr;
+    const float* gate = nullptr;
+    int64_t computed = -1;       // of the rows of `state_products`, where this step computes it
+    int64_t computed_gate = -1;  // of the rows of `gates`, likewise
+  };
+
   // What a step computes with. Only grows, and is allocated before threads start.
   struct Workspace {
-    Rows x;                       // [rows, D] residual stream
-    Rows normed;                  // [rows, D] input of a block; in the end the top-layer state h
-    Rows qkv;                     // [rows, queries | keys | values]
-    Rows mixed;                   // [rows, heads * head_dim]
-    Rows gate_up;                 // [rows, gate | up]
-    Rows states, state_products;  // [fused rows, D] h, then W^U h
-    Rows tokens, gate_products;   // [fused rows, D] e, then W^G e
-    Rows query_states, logits;    // [a block of queries, D and V]
-    Rows scratch;                 // [threads, ...] of norms
-    AlignedBuffer<float> packed;  // a product's input, as the kernels want it
-    std::vector<float> rms;       // [rows]
-    std::vector<Place> places;    // [rows]
-    std::vector<int32_t> fused;   // rows
+    Rows x;                          // [rows, D] residual stream
+    Rows normed;                     // [rows, D] input of a block; in the end the top-layer state h
+    Rows qkv;                        // [rows, queries | keys | values]
+    Rows mixed;                      // [rows, heads * head_dim]
+    Rows gate_up;                    // [rows, gate | up]
+    Rows states, state_products;     // [spoilt rows, D] h, then W^U h
+    Rows tokens, gates;              // [tokens without a gate, D] e, then sigmoid(W^G e)
+    Rows query_states, logits;       // [a block of queries, D and V]
+    Rows query_products;             // [a block of queries, D] W^U h
+    Rows scratch;                    // [threads, ...] of norms
+    AlignedBuffer<float> packed;     // a product's input, as the kernels want it
+    std::vector<float> rms;          // [rows]
+    std::vector<Place> places;       // [rows]
+    std::vector<Fused> fused;        // [rows]
+    std::vector<int32_t> spoilt;     // rows whose W^U h is computed by this step
+    std::vector<int32_t> new_gates;  // tokens whose gate is
+    std::unordered_map<int32_t, int64_t> gate_places;  // their places there
   };
 
   void Prepare(const Step& step);
   void PlaceRows(const Step& step);
+  void PlanFeedback(const Step& step);
 
   // Called by every thread of a team; each ends when all have done their share.
   void MakeInputs(const Step& step);
-  void Fuse(const Step& step);
-  void GatherFeedback(const Row& row, int position, float* state, float* token) const;
+  void MakeInput(const Row& row, const Fused& fused, float* x) const;
+  void GatherState(const Row& row, int position, float* state) const;
+  void MakeGates();
   void RunLayer(int layer, int64_t rows);
   void RotateAndStore(int layer, int64_t rows);
   void NormHead(const AlignedBuffer<float>& weight, float* head) const;
   void Norm(const AlignedBuffer<float>& weight, int64_t rows);
+  const float* Pack(const Rows& in, int64_t rows, int64_t inputs);
+  void MultiplyPacked(const PackedMatrix& weights, const float* x, int64_t rows, const Rows& out,
+                      bool add = false);
   void Multiply(const PackedMatrix& weights, const Rows& in, int64_t rows, const Rows& out, bool add = false);
+  void ProjectStates(const Step& step, int64_t first, int64_t count, const float* packed);
 
   void KeepStates(const Step& step);
+  void KeepGates();
+  void KeepProducts(const Step& step, int64_t first, int64_t count);
   void Answer(const Step& step, StepResult* result);
 
   std::shared_ptr<const Model> model_;
@@ -92,7 +124,9 @@ class CpuBackend final : public Backend {
   Pages pages_;
   StepAttention attention_;
   std::vector<AlignedBuffer<float>> state_blocks_;
-  std::vector<float*> states_;  // [slots] of width_ numbers
+  std::vector<float*> states_;      // [slots] of width_ numbers
+  std::vector<Feedback> feedback_;  // [slots]; none where the model has no feedback
+  GateCache gates_;
   Workspace work_;
 };
 

@@ -33,7 +33,7 @@ const Kernels* Table() {
       .join_blocks = JoinBlocks,
       .rms_norm = RmsNorm,
       .silu_gate = SiluGate,
-      .sigmoid_gate = SigmoidGate,
+      .sigmoid = SigmoidRow,
       .log_sum_exp = LogSumExp,
       .exp = ExpRow,
   };

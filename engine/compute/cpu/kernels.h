@@ -96,8 +96,8 @@ struct Kernels {
   float (*rms_norm)(const float* x, const float* weight, int64_t size, float eps, float* out) = nullptr;
   // out = gate * sigmoid(gate) * up; `size` is a multiple of 16. `out` may be one of the inputs.
   void (*silu_gate)(const float* gate, const float* up, int64_t size, float* out) = nullptr;
-  // out = up * sigmoid(gate), likewise.
-  void (*sigmoid_gate)(const float* gate, const float* up, int64_t size, float* out) = nullptr;
+  // out = sigmoid(x), likewise.
+  void (*sigmoid)(const float* x, int64_t size, float* out) = nullptr;
   // log(sum(exp(x))), natural, of any `size` numbers.
   double (*log_sum_exp)(const float* x, int64_t size) = nullptr;
   // out = exp(x), `size` a multiple of 16.
