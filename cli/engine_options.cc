@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <string_view>
 
 #include "common/error.h"
 
@@ -17,6 +18,37 @@ CLI::Validator WholeNumber(int64_t least) {
     return fmt::format("{} is not a whole number from {} on", text, least);
   };
   return CLI::Validator([check](std::string& text) { return check(text); }, "");
+}
+
+namespace {
+
+int ParseBatch(const std::string& text) {
+  if (text == "auto") return 0;
+  int batch = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), batch);
+  if (error == std::errc() && end == text.data() + text.size() && batch > 0) return batch;
+  throw CLI::ValidationError("--batch", fmt::format("{} is neither a whole number from 1 on nor auto", text));
+}
+
+int64_t ParsePrefixCache(const std::string& text) {
+  if (text == "off") return 0;
+  if (const std::optional<int64_t> bytes = ParseSize(text)) return *bytes;
+  throw CLI::ValidationError(
+      "--prefix-cache",
+      fmt::format("{} is neither a size such as 64M or 2G (K, M, G: 1024 each) nor off", text));
+}
+
+}  // namespace
+
+std::optional<int64_t> ParseSize(const std::string& text) {
+  constexpr std::string_view kUnits = "KMG";
+  uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || number > uint64_t{1} << 32) return std::nullopt;
+  const size_t unit = at == end ? std::string_view::npos : kUnits.find(*at);
+  if (at != end && (at + 1 != end || unit == std::string_view::npos)) return std::nullopt;
+  return static_cast<int64_t>(at == end ? number : number << 10 * (unit + 1));
 }
 
 void AddModelOption(CLI::App& command, std::filesystem::path* folder) {
@@ -39,14 +71,24 @@ void AddEngineOptions(CLI::App& command, EngineOptions* options) {
       ->check(WholeNumber(0))
       ->capture_default_str()
       ->type_name("N");
-  command.add_option("--batch", options->batch, "sequences in flight at most; never changes a result")
-      ->check(WholeNumber(1))
-      ->capture_default_str()
-      ->type_name("N");
+  command
+      .add_option_function<std::string>(
+          "--batch", [options](const std::string& text) { options->batch = ParseBatch(text); },
+          "sequences in flight at most; auto: as many as memory allows and speed repays; never changes a "
+          "result")
+      ->default_str("auto")
+      ->type_name("N|auto");
   command.add_option("--chunk", options->chunk, "prompt positions a step at most; never changes a result")
       ->check(WholeNumber(1))
       ->capture_default_str()
       ->type_name("N");
+  command
+      .add_option_function<std::string>(
+          "--prefix-cache",
+          [options](const std::string& text) { options->prefix_cache = ParsePrefixCache(text); },
+          "memory for beginnings of prompts that are run once for all, e.g. 512M; never changes a result")
+      ->default_str("1G")
+      ->type_name("SIZE|off");
   command
       .add_option("--target", options->target, "instruction set to use, e.g. AVX2; default: the best here")
       ->type_name("NAME");

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,10 @@ CLI::Validator WholeNumber(int64_t least);
 void AddModelOption(CLI::App& command, std::filesystem::path* folder);
 // --setting, required. Takes the one name; parse it with Setting::Parse.
 void AddSettingOption(CLI::App& command, std::string* setting);
-// --device --threads --batch --chunk --target
+// Bytes, as people write them: a whole number, of KiB, MiB or GiB where K, M or G follows; nothing for other
+// texts.
+std::optional<int64_t> ParseSize(const std::string& text);
+// --device --threads --batch --chunk --prefix-cache --target
 void AddEngineOptions(CLI::App& command, EngineOptions* options);
 // --temperature --top-k --top-p --seed
 void AddSamplingOptions(CLI::App& command, Sampling* sampling);

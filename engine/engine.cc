@@ -32,7 +32,7 @@ void CheckOptions(const EngineOptions& options) {
   if (options.device != "cpu")
     throw UsageError("device '" + options.device + "'", "this build has the device cpu only",
                      "use --device cpu");
-  if (options.batch < 1) throw UsageError("--batch", "must be at least 1");
+  if (options.batch < 0) throw UsageError("--batch", "must not be negative", "0 is auto");
   if (options.chunk < 1) throw UsageError("--chunk", "must be at least 1");
   if (options.threads < 0)
     throw UsageError("--threads", "must not be negative", "0 takes as many as there are");
@@ -43,6 +43,18 @@ void CheckOptions(const EngineOptions& options) {
                      "is " + std::to_string(options.threads) + ", more than " + std::to_string(kMaxThreads),
                      "0 takes as many as there are");
   if (options.kv_memory < 0) throw UsageError("key/value memory", "must not be negative");
+  if (options.prefix_cache < EngineOptions::kAuto) throw UsageError("--prefix-cache", "must not be negative");
+}
+
+SchedulerOptions PlanMemory(const EngineOptions& options) {
+  // For beginnings kept for later prompts: a suite's shots and the prompts in flight fit many times.
+  constexpr int64_t kPrefixBytes = int64_t{1} << 30;
+  SchedulerOptions plan{.batch = options.batch, .chunk = options.chunk};
+  plan.kv_memory = options.kv_memory > 0 ? options.kv_memory : DefaultKvMemory();
+  plan.prefix_cache = options.prefix_cache == EngineOptions::kAuto
+                          ? std::min(kPrefixBytes, plan.kv_memory / 2)
+                          : options.prefix_cache;
+  return plan;
 }
 
 std::vector<int32_t> EndTokens(const ModelConfig& config, const Tokenizer* tokenizer) {
@@ -76,10 +88,7 @@ struct Engine::Impl {
         backend(std::move(its_backend)),
         tokenizer(std::move(its_tokenizer)),
         end_tokens(EndTokens(backend->config(), tokenizer.get())),
-        scheduler(backend.get(), {.batch = options.batch,
-                                  .chunk = options.chunk,
-                                  .kv_memory = options.kv_memory > 0 ? options.kv_memory : DefaultKvMemory(),
-                                  .prefix_cache = options.prefix_cache}) {
+        scheduler(backend.get(), PlanMemory(options)) {
     CheckOptions(options);
   }
 
@@ -193,6 +202,7 @@ void Engine::Submit(ScoreRequest request) {
 
 std::optional<Answer> Engine::Next(const std::atomic<bool>* stop) { return impl_->scheduler.Next(stop); }
 size_t Engine::pending() const { return impl_->scheduler.pending(); }
+size_t Engine::enough() const { return impl_->scheduler.enough(); }
 
 void Engine::RunPasses(std::span<const PassText> texts, int passes, Control control,
                        const PassListener& listener) {
@@ -208,7 +218,7 @@ void Engine::RunPasses(std::span<const PassText> texts, int passes, Control cont
   fullband::RunPasses(impl_->backend.get(), impl_->scheduler.memory().places, texts,
                       {.passes = passes,
                        .control = control,
-                       .batch = options.batch,
+                       .batch = options.batch > 0 ? options.batch : BatchSize::kFirst,
                        .chunk = options.chunk,
                        .memory = options.kv_memory},
                       listener);

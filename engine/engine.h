@@ -23,13 +23,17 @@ namespace fullband {
 
 struct EngineOptions {
   std::string device = "cpu";
-  int threads = 0;           // 0: as many as the process may use
-  std::string target;        // Highway target to pin; empty: the best
-  int batch = 16;            // sequences in flight at most
-  int chunk = 128;           // prefill rows a step at most
-  int64_t kv_memory = 0;     // bytes that key/value pages may take; 0: half of the memory that is free. A
-                             // sequence that needs more runs alone. Never changes a result.
-  bool prefix_cache = true;  // go on from beginnings of prompts that were run before. Never changes a result.
+  int threads = 0;        // 0: as many as the process may use
+  std::string target;     // Highway target to pin; empty: the best
+  int batch = 0;          // sequences in flight at most; 0: as many as memory allows and speed repays.
+                          // Never changes a result.
+  int chunk = 128;        // prefill rows a step at most
+  int64_t kv_memory = 0;  // bytes that key/value pages may take; 0: half of the memory that is free. A
+                          // sequence that needs more runs alone. Never changes a result.
+  // Bytes of them that may be kept for beginnings of prompts that were run before; 0: every prompt is run
+  // from its beginning; kAuto: at most 1 GiB and half of all. Never changes a result.
+  int64_t prefix_cache = kAuto;
+  static constexpr int64_t kAuto = -1;
 };
 
 class Engine {
@@ -51,6 +55,9 @@ class Engine {
   std::optional<Answer> Next(const std::atomic<bool>* stop = nullptr);
   // Requests submitted and not yet answered.
   size_t pending() const;
+  // With so many pending the engine never runs short of one to begin with: asking for more at once gains
+  // nothing. Changes as the engine learns.
+  size_t enough() const;
 
   // Runs whole texts in passes 1 .. `passes` and as the recurrence (engine/decode/passes.h), with the
   // engine's batch, chunk and memory. Throws Error where the model has no latent feedback or a text cannot be

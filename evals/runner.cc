@@ -142,8 +142,7 @@ class Session {
 
   // Keeps enough requests waiting that the engine never runs short of one.
   void Fill() {
-    const size_t enough = 2 * static_cast<size_t>(std::max(options_.engine.batch, 1));
-    while (!Stopped() && !wanted_.empty() && engine_.pending() < enough) {
+    while (!Stopped() && !wanted_.empty() && engine_.pending() < engine_.enough()) {
       const Wanted wanted = wanted_.front();
       wanted_.pop_front();
       Ask(wanted);

@@ -45,10 +45,16 @@ void CheckSpan(const Step& step, size_t index, const ModelConfig& config, const 
   }
 }
 
-void CheckQuery(const Step& step, size_t index, const ModelConfig& config) {
+// `last_row` is the row of the query before it that has one.
+void CheckQuery(const Step& step, size_t index, const ModelConfig& config, const Capacity& capacity,
+                int64_t* last_row) {
   const Query& query = step.queries[index];
-  Require(Within(query.row, step.rows.size()), "query", index, "its row is out of range");
-  Require(index == 0 || step.queries[index - 1].row < query.row, "query", index, "rows do not ascend");
+  Require(SlotOrNone(query.state, capacity.states), "query", index, "its state slot is out of range");
+  if (query.state == kNoSlot) {
+    Require(Within(query.row, step.rows.size()), "query", index, "its row is out of range");
+    Require(*last_row < query.row, "query", index, "rows do not ascend");
+    *last_row = query.row;
+  }
   for (int32_t token : query.targets) {
     Require(Within(token, config.vocab_size), "query", index, "a target is not in the vocabulary");
   }
@@ -71,7 +77,8 @@ void CheckStep(const Step& step, const ModelConfig& config, const Capacity& capa
     covered += step.spans[i].row_count;
   }
   Require(covered == static_cast<int64_t>(step.rows.size()), "row", covered, "no span covers it");
-  for (size_t i = 0; i < step.queries.size(); ++i) CheckQuery(step, i, config);
+  int64_t last_row = -1;
+  for (size_t i = 0; i < step.queries.size(); ++i) CheckQuery(step, i, config, capacity, &last_row);
 }
 
 int32_t FeedbackSlot(const Row& row, int position) {

@@ -3,7 +3,8 @@
 // A step holds rows (one position of one sequence in one prefill pass each), grouped in spans of consecutive
 // positions that share a page list. The rows' inputs are made first (embedding, or fusion with a kept state),
 // then all rows go through the layers together, then the states asked for are kept and the queries answered.
-// So a row may read a state slot that another row of the same step overwrites: reads come before writes.
+// So a row may read a state slot that another row of the same step overwrites: reads come before writes. A
+// query that asks about a kept state reads its slot after that.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,8 @@ struct Span {
 };
 
 // Copies the first `positions` positions of page `from` to page `to` (all layers) before any row is run, so
-// that a sequence can go on from the middle of a page that others share.
+// that a sequence can go on from the middle of a page that others share. No page is copied to and from in one
+// step.
 struct PageCopy {
   int32_t from = 0;
   int32_t to = 0;
@@ -62,9 +64,11 @@ struct SampleSpec {
   uint64_t counter = 0;  // the step within the sample
 };
 
-// What is wanted of one row's logits. All log-probabilities are natural, of the untempered softmax.
+// What is wanted of the logits of one row, or of a state that was kept earlier: the head alone is run for
+// that. All log-probabilities are natural, of the untempered softmax.
 struct Query {
-  int32_t row = 0;
+  int32_t row = 0;               // unless `state` is given
+  int32_t state = kNoSlot;       // the slot of the state that is asked about instead
   std::vector<int32_t> targets;  // log-probabilities of these tokens
   int32_t top = 2;               // the best N tokens, best first, ties by lowest id (at least 2)
   bool sample = false;
@@ -75,7 +79,7 @@ struct Step {
   std::vector<PageCopy> copies;
   std::vector<Row> rows;
   std::vector<Span> spans;     // cover all rows, in order
-  std::vector<Query> queries;  // at most one a row, by ascending row
+  std::vector<Query> queries;  // at most one a row; those about rows by ascending row
 };
 
 struct TokenLogprob {

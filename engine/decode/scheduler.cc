@@ -15,27 +15,33 @@ int64_t PageBytes(const Backend& backend) {
   return std::max<int64_t>(backend.page_bytes() + backend.info().page_size * backend.state_bytes(), 1);
 }
 
-// For beginnings kept for later prompts: a suite's shots and the prompts in flight fit many times.
-constexpr int64_t kPrefixBytes = int64_t{1} << 30;
-
 }  // namespace
 
 Scheduler::Scheduler(Backend* backend, const SchedulerOptions& options)
     : backend_(backend),
       options_(options),
+      batch_(options.batch),
       page_limit_(std::max<int64_t>(options.kv_memory / PageBytes(*backend), 1)) {
   places_.page_size = backend->info().page_size;
-  const int64_t most = std::min(page_limit_ / 2, kPrefixBytes / PageBytes(*backend));
-  if (options.prefix_cache) prefixes_.emplace(&places_, static_cast<int>(most));
+  const int64_t most = std::min(page_limit_ / 2, options.prefix_cache / PageBytes(*backend));
+  if (options.prefix_cache > 0) prefixes_.emplace(&places_, static_cast<int>(most));
 }
 
-void Scheduler::Add(std::unique_ptr<Sequence> sequence) { waiting_.push_back(std::move(sequence)); }
+void Scheduler::Add(std::unique_ptr<Sequence> sequence) {
+  waiting_.push_back({std::move(sequence), ++added_, 0, 0});
+}
+
+size_t Scheduler::enough() const {
+  // Of those behind the slots, half may wait for others; a step may be filled by prompts of one row.
+  const size_t slots = static_cast<size_t>(batch_.limit());
+  const int rows = batch_.automatic() ? std::min<int>(options_.chunk, BatchSize::kMost) : 0;
+  return 2 * slots + static_cast<size_t>(rows);
+}
 
 std::optional<Answer> Scheduler::Next(const std::atomic<bool>* stop) {
   while (answers_.empty()) {
     if (stop != nullptr && *stop) return std::nullopt;
-    Admit();
-    if (active_.empty()) return std::nullopt;
+    if (active_.empty() && waiting_.empty()) return std::nullopt;
     RunStep();
     Collect();
   }
@@ -47,42 +53,88 @@ std::optional<Answer> Scheduler::Next(const std::atomic<bool>* stop) {
 // Every sequence in flight can take all the pages it may come to need, so none ever waits for another's.
 int64_t Scheduler::PromisedPages() const {
   int64_t pages = places_.pages.in_use();
-  for (const auto& sequence : active_) pages += sequence->pages_ahead();
+  for (const Entry& entry : active_) pages += entry.sequence->pages_ahead();
   return pages;
 }
 
-void Scheduler::Admit() {
-  while (!waiting_.empty() && static_cast<int>(active_.size()) < options_.batch) {
-    const int64_t pages = waiting_.front()->pages_ahead();
-    while (PromisedPages() + pages > page_limit_ && prefixes_ && prefixes_->Evict()) {
-    }
-    if (!active_.empty() && PromisedPages() + pages > page_limit_) return;
-    active_.push_back(std::move(waiting_.front()));
-    waiting_.pop_front();
+bool Scheduler::HasMemory(const Sequence& sequence) {
+  const int64_t pages = sequence.pages_ahead();
+  int64_t promised = PromisedPages();
+  for (; promised + pages > page_limit_ && prefixes_ && prefixes_->Evict(); promised = PromisedPages()) {
   }
+  return active_.empty() || promised + pages <= page_limit_;
 }
 
-// A sequence whose beginning another one is about to have run waits for it; the earlier never waits for the
-// later.
-bool Scheduler::MayBegin(size_t index) const {
-  return std::none_of(active_.begin(), active_.begin() + static_cast<ptrdiff_t>(index),
-                      [&](const auto& earlier) { return active_[index]->ShouldWaitFor(*earlier); });
+// Where the size of the batch is measured, sequences that only have a prompt run take no slot: they fill
+// steps and are gone.
+bool Scheduler::HasSlot(const Sequence& sequence) const {
+  if (!batch_.automatic()) return static_cast<int>(active_.size()) < batch_.limit();
+  if (active_.size() >= static_cast<size_t>(BatchSize::kMost)) return false;
+  const auto decode = [](const Entry& entry) { return entry.sequence->decodes(); };
+  return !sequence.decodes() || std::count_if(active_.begin(), active_.end(), decode) < batch_.limit();
+}
+
+// Whether one that has begun is about to leave more of this prompt's beginning to go on from than there is
+// now.
+bool Scheduler::MustWait(Entry* entry) const {
+  if (entry->leader != 0) {
+    const auto leader = std::find_if(active_.begin(), active_.end(),
+                                     [&](const Entry& other) { return other.number == entry->leader; });
+    if (leader != active_.end() && leader->sequence->shared() < entry->needed) return true;
+    entry->leader = 0;
+  }
+  int adoptable = -1;
+  for (const Entry& other : active_) {
+    const int shared = other.sequence->WillShareWith(*entry->sequence);
+    if (shared == 0) continue;
+    if (adoptable < 0) adoptable = entry->sequence->Adoptable();
+    if (shared <= adoptable) continue;
+    entry->leader = other.number;
+    entry->needed = shared;
+    return true;
+  }
+  return false;
+}
+
+// Lets sequences begin as long as the step has room for `left` more rows of prompts. Returns what is left
+// then.
+int Scheduler::Begin(int left, Step* step) {
+  for (size_t i = 0; left > 0 && i < waiting_.size();) {
+    Entry& entry = waiting_[i];
+    if (!entry.sequence->finished()) {
+      if (!HasSlot(*entry.sequence)) return left;
+      if (MustWait(&entry)) {
+        ++i;
+        continue;
+      }
+      if (!HasMemory(*entry.sequence)) return left;
+      left -= entry.sequence->AddTo(left, step);
+    }
+    active_.push_back(std::move(entry));
+    waiting_.erase(waiting_.begin() + static_cast<ptrdiff_t>(i));
+  }
+  return left;
+}
+
+void Scheduler::NoteStep(int decode_rows, int prompt_rows, double seconds) {
+  const bool more = !waiting_.empty() && !HasSlot(*waiting_.front().sequence);
+  batch_.Note(decode_rows, prompt_rows, seconds, more);
 }
 
 void Scheduler::RunStep() {
   Step step;
   int left = options_.chunk;
-  for (size_t i = 0; i < active_.size(); ++i) {
-    if (active_[i]->finished() || (!active_[i]->begun() && (left == 0 || !MayBegin(i)))) continue;
-    left -= active_[i]->AddTo(left, &step);
-  }
-  if (step.rows.empty()) return;  // all of them are finished already
+  for (const Entry& entry : active_) left -= entry.sequence->AddTo(left, &step);
+  const int prompt_rows = options_.chunk - Begin(left, &step);
+  if (step.rows.empty() && step.queries.empty()) return;  // all that began are finished already
   MakeRoom();
   StepResult result;
   const Sequence::Clock::time_point started = Sequence::Clock::now();
   backend_->Run(step, &result);
   const Sequence::Clock::time_point ended = Sequence::Clock::now();
-  for (const auto& sequence : active_) sequence->Accept(result, started, ended);
+  NoteStep(static_cast<int>(step.rows.size()) - prompt_rows, prompt_rows,
+           std::chrono::duration<double>(ended - started).count());
+  for (const Entry& entry : active_) entry.sequence->Accept(result, started, ended);
 }
 
 void Scheduler::MakeRoom() {
@@ -95,9 +147,9 @@ void Scheduler::MakeRoom() {
 }
 
 void Scheduler::Collect() {
-  for (auto& sequence : active_)
-    if (sequence->finished()) answers_.push_back(sequence->TakeAnswer());
-  std::erase_if(active_, [](const auto& sequence) { return sequence->finished(); });
+  for (Entry& entry : active_)
+    if (entry.sequence->finished()) answers_.push_back(entry.sequence->TakeAnswer());
+  std::erase_if(active_, [](const Entry& entry) { return entry.sequence->finished(); });
 }
 
 }  // namespace fullband

@@ -25,23 +25,36 @@ Sequence::Sequence(uint64_t id, int prompt_size, Walk::Plan plan, const Memory& 
 
 int Sequence::AddTo(int limit, Step* step) {
   if (!begun_) Begin();
+  first_query_ = step->queries.size();
+  AskOfAdopted(step);
+  query_count_ = step->queries.size() - first_query_;
   chunk_ = walk_.Next();
   // A trace's next position is one row too, but bound to come singly.
   const bool limited = !chunk_.single && !(walk_.prefilled() && chunk_.count == 1);
   if (limited) chunk_.count = std::min(chunk_.count, limit);
   if (chunk_.count == 0) return 0;
   first_row_ = step->rows.size();
-  first_query_ = step->queries.size();
   walk_.AddRows(chunk_, step);
   for (int i = 0; i < chunk_.count; ++i) {
     if (!walk_.IsLastPass(chunk_.pass) || chunk_.position + i + 1 < prompt_size_) continue;
-    Query query;
-    query.row = static_cast<int32_t>(first_row_) + i;
-    Ask(chunk_.position + i, &query);
-    step->queries.push_back(std::move(query));
+    AskOfRow(chunk_.position + i, static_cast<int32_t>(first_row_) + i, kNoSlot, step);
   }
   query_count_ = step->queries.size() - first_query_;
   return limited ? chunk_.count : 0;
+}
+
+void Sequence::AskOfAdopted(Step* step) {
+  if (!asks_of_adopted_) return;
+  asks_of_adopted_ = false;
+  AskOfRow(prompt_size_ - 1, 0, walk_.StateSlot(prompt_size_ - 1), step);
+}
+
+void Sequence::AskOfRow(int position, int32_t row, int32_t state, Step* step) {
+  Query query;
+  query.row = row;
+  query.state = state;
+  Ask(position, &query);
+  step->queries.push_back(std::move(query));
 }
 
 void Sequence::CountRows() {
@@ -55,6 +68,7 @@ void Sequence::Begin() {
   begun_ = true;
   const std::vector<float> adopted = walk_.Adopt();
   answer_.cost.saved_forwards = static_cast<int64_t>(adopted.size());
+  asks_of_adopted_ = walk_.done() == prompt_size_;
   for (float rms : adopted) NoteState(rms);
 }
 
@@ -78,7 +92,7 @@ bool Sequence::CheckStates(std::span<const float> state_rms) {
 }
 
 void Sequence::Accept(const StepResult& result, Clock::time_point started, Clock::time_point ended) {
-  if (chunk_.count == 0) return;
+  if (chunk_.count == 0 && query_count_ == 0) return;
   Cost& cost = answer_.cost;
   if (!started_) {
     first_step_ = started;
@@ -87,9 +101,10 @@ void Sequence::Accept(const StepResult& result, Clock::time_point started, Clock
   }
   CountRows();
   const std::span<const float> state_rms =
-      std::span(result.state_rms).subspan(first_row_, static_cast<size_t>(chunk_.count));
+      std::span(result.state_rms)
+          .subspan(chunk_.count > 0 ? first_row_ : 0, static_cast<size_t>(chunk_.count));
   if (CheckStates(state_rms)) {
-    walk_.Advance(chunk_, state_rms);
+    if (chunk_.count > 0) walk_.Advance(chunk_, state_rms);
     for (size_t i = 0; i < query_count_ && !finished_; ++i) Hear(result.queries.at(first_query_ + i));
   }
   if (query_count_ > 0 && !has_token_) {
@@ -99,6 +114,7 @@ void Sequence::Accept(const StepResult& result, Clock::time_point started, Clock
   cost.prefill_seconds = Seconds(first_step_, has_token_ ? first_token_ : ended);
   if (has_token_) cost.decode_seconds = Seconds(first_token_, ended);
   chunk_ = {};
+  query_count_ = 0;
 }
 
 void Sequence::Fail(std::string why) {

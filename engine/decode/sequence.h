@@ -28,12 +28,12 @@ class Sequence {
   // in the first step. Returns how many of the rows count against that limit: a sequence that moves one
   // position a step always may.
   int AddTo(int limit, Step* step);
-  bool begun() const { return begun_; }
-  // Before the first step: true where `other`, which runs already or will before this one, is about to leave
-  // more of this prompt's beginning to go on from than there is now.
-  bool ShouldWaitFor(const Sequence& other) const {
-    return other.walk_.WillShareWith(walk_) > walk_.Adoptable();
-  }
+  // See Walk.
+  int WillShareWith(const Sequence& other) const { return walk_.WillShareWith(other.walk_); }
+  int shared() const { return walk_.shared(); }
+  int Adoptable() const { return walk_.Adoptable(); }
+  bool prefilled() const { return walk_.prefilled(); }
+  bool decodes() const { return walk_.decodes(); }
   // Takes what that step gave. Does nothing where the sequence had no rows in it.
   void Accept(const StepResult& result, Clock::time_point started, Clock::time_point ended);
 
@@ -59,6 +59,8 @@ class Sequence {
 
  private:
   void Begin();
+  void AskOfAdopted(Step* step);
+  void AskOfRow(int position, int32_t row, int32_t state, Step* step);
   void NoteState(float rms);
   bool CheckStates(std::span<const float> state_rms);
   void CountRows();
@@ -67,6 +69,7 @@ class Sequence {
   Clock::time_point first_step_, first_token_;
   bool begun_ = false;
   bool started_ = false;
+  bool asks_of_adopted_ = false;  // the prompt's last position was adopted and is still to be asked about
   bool has_token_ = false;
   bool finished_ = false;
   // What it has in the step being run.

@@ -26,6 +26,7 @@ Walk::Walk(Plan plan, Places* places, PrefixTree* prefixes)
 
 Walk::~Walk() {
   for (Pass& pass : passes_) ReleasePass(&pass);
+  ReleaseSources();
 }
 
 int Walk::PagesFor(int positions) const { return (positions + places_->page_size - 1) / places_->page_size; }
@@ -99,6 +100,7 @@ void Walk::AddRows(const Chunk& chunk, Step* step) {
 }
 
 void Walk::Advance(const Chunk& chunk, std::span<const float> state_rms) {
+  ReleaseSources();
   passes_[static_cast<size_t>(chunk.pass)].done = chunk.position + chunk.count;
   if (Shares(chunk.position)) SharePages(chunk.pass, chunk.position, state_rms);
   for (int pass = 0; pass < static_cast<int>(passes_.size()); ++pass) Trim(pass);
@@ -119,6 +121,11 @@ void Walk::Trim(int pass) {
 void Walk::Append(int32_t token) {
   plan_.tokens.push_back(token);
   ++plan_.end;
+}
+
+void Walk::ReleaseSources() {
+  for (int32_t page : sources_) places_->pages.Release(page);
+  sources_.clear();
 }
 
 void Walk::ReleasePass(Pass* pass) {

@@ -47,13 +47,15 @@ class Walk {
   Walk& operator=(const Walk&) = delete;
 
   // Before the first step: goes on from where earlier sequences left the same beginning, as far as every pass
-  // has it; the last shareable position is always run. Returns the states' RMS that were not run for it.
+  // has it, maybe all that is shareable. Returns the states' RMS that were not run for it.
   std::vector<float> Adopt();
   // Positions of every pass that Adopt would find now.
   int Adoptable() const;
-  // Positions that this walk will add to what others can adopt and `other`, of the same kind, begins with
-  // too.
+  // How long a beginning that `other` has, too, this walk is about to leave; 0 where it will leave no more of
+  // it than it has.
   int WillShareWith(const Walk& other) const;
+  // Positions of every pass that others can go on from by now.
+  int shared() const;
 
   // Consecutive positions of one pass (counted from 0) that may run in one step.
   struct Chunk {
@@ -73,8 +75,14 @@ class Walk {
 
   const std::vector<int32_t>& tokens() const { return plan_.tokens; }
   const Setting& setting() const { return plan_.setting; }
+  // Positions of the last pass that were run or adopted.
+  int done() const { return passes_.back().done; }
+  // The slot of that position's state in the last pass; throws where it is not kept.
+  int32_t StateSlot(int position) const { return passes_.back().states.At(position); }
   bool IsLastPass(int pass) const { return pass + 1 == static_cast<int>(passes_.size()); }
-  bool prefilled() const { return passes_.back().done >= plan_.prefill; }
+  bool prefilled() const { return done() >= plan_.prefill; }
+  // Whether it goes on after the prompt.
+  bool decodes() const { return plan_.positions > plan_.prefill; }
   // Pages that this walk may still take.
   int pages_ahead() const { return page_bound_ - pages_taken_; }
 
@@ -98,11 +106,13 @@ class Walk {
   int PagesFor(int positions) const;
   Row MakeRow(int pass, int position);
   void ReleasePass(Pass* pass);
+  void ReleaseSources();
 
   Plan plan_;
   Places* places_;
   PrefixTree* prefixes_;
   std::vector<PageCopy> copies_;  // for the next step
+  std::vector<int32_t> sources_;  // their pages, nobody else's to overwrite before that step is over
   std::vector<Pass> passes_;      // one where the prompt is run as the recurrence
   int page_bound_ = 0;
   int pages_taken_ = 0;

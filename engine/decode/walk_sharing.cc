@@ -13,9 +13,7 @@ PrefixLine Walk::LineOf(int pass) const {
 
 std::vector<PrefixTree::Match> Walk::FindPrefixes() const {
   std::vector<PrefixTree::Match> matches;
-  // The last position is run in any case: it is the one that is asked about.
-  const std::span<const int32_t> tokens(plan_.tokens.data(),
-                                        static_cast<size_t>(std::max(plan_.shareable - 1, 0)));
+  const std::span<const int32_t> tokens(plan_.tokens.data(), static_cast<size_t>(plan_.shareable));
   for (int pass = 0; pass < static_cast<int>(passes_.size()); ++pass)
     matches.push_back(prefixes_->Find(LineOf(pass), tokens));
   return matches;
@@ -57,7 +55,10 @@ void Walk::AdoptPass(int pass, const PrefixTree::Match& match, int positions) {
   }
   if (rest > 0) {
     own.pages.push_back(places_->pages.Take());
-    copies_.push_back({match.pages[static_cast<size_t>(whole)], own.pages.back(), rest});
+    const int32_t source = match.pages[static_cast<size_t>(whole)];
+    copies_.push_back({source, own.pages.back(), rest});
+    places_->pages.Share(source);
+    sources_.push_back(source);
   }
   pages_taken_ += static_cast<int>(own.pages.size());
   own.done = positions;
@@ -71,17 +72,22 @@ void Walk::AdoptPass(int pass, const PrefixTree::Match& match, int positions) {
   own.state_rms.assign(match.state_rms.begin() + page_begin, match.state_rms.begin() + positions);
 }
 
+int Walk::shared() const {
+  if (prefixes_ == nullptr) return 0;
+  return done() >= plan_.shareable ? plan_.shareable : done() - done() % places_->page_size;
+}
+
 int Walk::WillShareWith(const Walk& other) const {
   // A walk with more passes leaves all that one with fewer needs.
-  if (prefixes_ == nullptr || prefilled() || passes_.size() < other.passes_.size()) return 0;
+  if (prefixes_ == nullptr || passes_.size() < other.passes_.size()) return 0;
   for (int pass = 0; pass < static_cast<int>(other.passes_.size()); ++pass)
     if (LineOf(pass) != other.LineOf(pass)) return 0;
-  const int most = std::min(plan_.shareable, other.plan_.shareable - 1);
-  int common = 0;
-  while (common < most &&
-         plan_.tokens[static_cast<size_t>(common)] == other.plan_.tokens[static_cast<size_t>(common)])
-    ++common;
-  return common;
+  if (shared() >= std::min(plan_.shareable, other.plan_.shareable)) return 0;
+  const auto own_end = plan_.tokens.begin() + plan_.shareable;
+  const auto other_end = other.plan_.tokens.begin() + other.plan_.shareable;
+  const auto differ = std::mismatch(plan_.tokens.begin(), own_end, other.plan_.tokens.begin(), other_end);
+  const int common = static_cast<int>(differ.first - plan_.tokens.begin());
+  return common > shared() ? common : 0;
 }
 
 void Walk::SharePages(int pass, int begin, std::span<const float> state_rms) {

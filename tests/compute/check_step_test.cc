@@ -23,7 +23,9 @@ Step GoodStep() {
   Query query;
   query.row = 4;
   query.targets = {66};
-  step.queries = {query};
+  Query kept;
+  kept.state = 2;
+  step.queries = {kept, query};
   return step;
 }
 
@@ -55,9 +57,14 @@ TEST(CheckStep, NamesWhatIsWrong) {
       {"step, row 0", "slot", [](Step& s) { s.rows[0].keep_state = 3; }},
       {"step, row 4", "older", [](Step& s) { s.rows[4].older_state = kNoSlot; }},
       {"step, row 5", "predecessor", [](Step& s) { s.rows[5].state = 0; }},
-      {"step, query 0", "row", [](Step& s) { s.queries[0].row = 6; }},
+      {"step, query 0", "slot", [](Step& s) { s.queries[0].state = 3; }},
+      {"step, query 1", "row", [](Step& s) { s.queries[1].row = 6; }},
       {"step, query 0", "target", [](Step& s) { s.queries[0].targets = {67}; }},
-      {"step, query 1", "ascend", [](Step& s) { s.queries.push_back(s.queries[0]); }},
+      {"step, query 2", "ascend", [](Step& s) { s.queries.push_back(s.queries[1]); }},
+      {"step, query 3", "ascend",
+       [](Step& s) {
+         s.queries.insert(s.queries.end(), {s.queries[0], s.queries[1]});
+       }},
       {"top-p", "0", [](Step& s) { s.queries[0].sample = true, s.queries[0].spec.top_p = 0; }},
   };
   for (const Fault& fault : faults) {

@@ -257,10 +257,13 @@ TEST(Scheduling, ACallerCanStopBetweenSteps) {
 
 TEST(Scheduling, OptionsAreChecked) {
   EngineOptions options;
-  options.batch = 0;
+  options.batch = -1;
   EXPECT_THROW(Bench({}, options), Error);
   options = {};
   options.chunk = 0;
+  EXPECT_THROW(Bench({}, options), Error);
+  options = {};
+  options.prefix_cache = -2;
   EXPECT_THROW(Bench({}, options), Error);
   options = {};
   options.device = "tpu";

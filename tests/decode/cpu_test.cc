@@ -181,7 +181,7 @@ TEST(EngineOnCpu, SchedulingChangesNotOneBit) {
           run.options.threads = 1 + chunk % 2;
           run.options.batch = batch;
           run.options.chunk = chunk;
-          run.options.prefix_cache = prefix_cache;
+          run.options.prefix_cache = prefix_cache ? EngineOptions::kAuto : 0;
           run.reversed = batch == 3;
           runs.push_back(run);
         }

@@ -151,7 +151,7 @@ TEST(EngineOnToy, SchedulingChangesNothing) {
           EngineOptions options;
           options.batch = batch;
           options.chunk = chunk;
-          options.prefix_cache = prefix_cache;
+          options.prefix_cache = prefix_cache ? EngineOptions::kAuto : 0;
           ToyOptions toy;
           toy.page_size = page_size;
           const uint32_t shuffle = static_cast<uint32_t>(batch + chunk) % 4;  // 0: as they were asked

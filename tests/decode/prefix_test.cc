@@ -110,7 +110,7 @@ Outcome AskWithShots(const std::string& setting, bool prefix_cache, int64_t kv_m
   auto backend = std::make_unique<ToyBackend>(toy);
   const ToyBackend* seen = backend.get();
   EngineOptions options;
-  options.prefix_cache = prefix_cache;
+  options.prefix_cache = prefix_cache ? EngineOptions::kAuto : 0;
   options.kv_memory = kv_memory;
   options.chunk = chunk;
   options.batch = 4;
@@ -168,6 +168,56 @@ TEST(PrefixCache, LittleMemoryCostsWorkNotResults) {
   }
 }
 
+// Of an item's choices the first runs the context, the others only what is their own, and what they have in
+// common once; a choice of one token has its log-probability from the context's last state.
+TEST(PrefixCache, ChoicesCostTheirOwnTokensOnly) {
+  const std::vector<int32_t> context = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  for (const char* setting :
+       {"standard", "latent", "latent@3", "latent@2:stale", "latent@exact", "parallel@2"})
+    for (int choice_tokens : {1, 3}) {
+      auto backend = std::make_unique<ToyBackend>();
+      const ToyBackend* seen = backend.get();
+      Engine engine(std::move(backend), nullptr, {});
+      for (int32_t choice = 0; choice < 4; ++choice) {
+        ScoreRequest request;
+        request.context = context;
+        request.continuation = {choice, 5, 6};
+        request.continuation.resize(static_cast<size_t>(choice_tokens));
+        request.setting = Setting::Parse(setting);
+        engine.Submit(request);
+      }
+      while (engine.Next()) {
+      }
+      const Setting parsed = Setting::Parse(setting);
+      const int passes = parsed.exact ? 1 : parsed.passes;
+      const int own = (choice_tokens - 1) * (parsed.mode == Mode::kParallel ? passes : 1);
+      EXPECT_EQ(seen->rows_run(), 10 * passes + 4 * own) << setting << ", " << choice_tokens << " tokens";
+    }
+}
+
+// Those that wait for a beginning do not keep others from filling the step.
+TEST(PrefixCache, StepsAreFilledWhileChoicesWait) {
+  auto backend = std::make_unique<ToyBackend>();
+  const ToyBackend* seen = backend.get();
+  EngineOptions options;
+  options.chunk = 40;
+  Engine engine(std::move(backend), nullptr, options);
+  for (int item = 0; item < 20; ++item)
+    for (int32_t choice = 0; choice < 4; ++choice) {
+      ScoreRequest request;
+      for (int t = 0; t < 12; ++t) request.context.push_back((item * 5 + t * (item / 16 + 3)) % 16);
+      request.continuation = {choice, 5, 6};
+      request.setting = Setting::Parse("standard");
+      engine.Submit(request);
+    }
+  int64_t saved = 0;
+  while (const auto answer = engine.Next()) saved += answer->cost.saved_forwards;
+  EXPECT_EQ(seen->rows_run() + saved, 20 * 4 * (12 + 2));
+  EXPECT_GE(saved, 20 * 3 * 12);
+  // All steps but the last are full, and the last leader's followers take one more.
+  EXPECT_LE(seen->steps_run(), (seen->rows_run() + 39) / 40 + 1);
+}
+
 // Standard and latent have their first pass in common.
 TEST(PrefixCache, OnePassIsSharedBetweenSettings) {
   auto backend = std::make_unique<ToyBackend>();
@@ -178,7 +228,7 @@ TEST(PrefixCache, OnePassIsSharedBetweenSettings) {
     request.setting = Setting::Parse(setting);
     request.max_new_tokens = 3;
     engine.Submit(request);
-    EXPECT_EQ(engine.Next()->cost.saved_forwards, std::string(setting) == "latent" ? 8 : 0);
+    EXPECT_EQ(engine.Next()->cost.saved_forwards, std::string(setting) == "latent" ? 9 : 0);
   }
 }
 

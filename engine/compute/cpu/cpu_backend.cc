@@ -66,11 +66,11 @@ std::vector<float> CpuBackend::ReadState(int slot) const {
 void CpuBackend::Run(const Step& step, StepResult* result) {
   CheckStep(step, config_, {pages_.count(), kPageSize, static_cast<int>(states_.size())});
   Prepare(step);
-  for (const PageCopy& copy : step.copies) pages_.Copy(copy);
   const int64_t rows = step.rows.size();
   if (rows > 0) {
 #pragma omp parallel num_threads(threads_)
     {
+      ShareItems(step.copies.size(), [&](int64_t i) { pages_.Copy(step.copies[i]); });
       MakeInputs(step);
       for (int layer = 0; layer < config_.layers; ++layer) RunLayer(layer, rows);
       Norm(weights_.final_norm, rows);
@@ -215,6 +215,11 @@ void CpuBackend::KeepStates(const Step& step) {
   }
 }
 
+// The top-layer state [D] that a query is about.
+const float* CpuBackend::AskedState(const Query& query) const {
+  return query.state == kNoSlot ? work_.normed.row(query.row) : states_[query.state];
+}
+
 void CpuBackend::Answer(const Step& step, StepResult* result) {
   const int64_t queries = step.queries.size();
   result->queries.resize(queries);
@@ -223,7 +228,7 @@ void CpuBackend::Answer(const Step& step, StepResult* result) {
 #pragma omp parallel num_threads(threads_)
     {
       ShareItems(count, [&](int64_t i) {
-        std::copy_n(work_.normed.row(step.queries[first + i].row), width_, work_.query_states.row(i));
+        std::copy_n(AskedState(step.queries[first + i]), width_, work_.query_states.row(i));
       });
       const float* packed = Pack(work_.query_states, count, config_.hidden_size);
       MultiplyPacked(weights_.head, packed, count, work_.logits);

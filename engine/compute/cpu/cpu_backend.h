@@ -111,6 +111,7 @@ class CpuBackend final : public Backend {
   void KeepStates(const Step& step);
   void KeepGates();
   void KeepProducts(const Step& step, int64_t first, int64_t count);
+  const float* AskedState(const Query& query) const;
   void Answer(const Step& step, StepResult* result);
 
   std::shared_ptr<const Model> model_;

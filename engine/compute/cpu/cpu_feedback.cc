@@ -14,6 +14,11 @@ namespace {
 // Spoilt states are no slot's: W^U h as kept does not serve them.
 bool SpoilsState(Control control) { return control == Control::kZero || control == Control::kReversed; }
 
+// The slot that keeps the state a query is about, where this step computed that state.
+int32_t NewlyKept(const Step& step, const Query& query) {
+  return query.state == kNoSlot ? step.rows[query.row].keep_state : kNoSlot;
+}
+
 int32_t GateToken(const Row& row) { return row.control == Control::kConstantGate ? 0 : row.token; }
 
 }  // namespace
@@ -107,7 +112,7 @@ void CpuBackend::KeepGates() {
 
 // Called by every thread of a team, while the head's product of `count` queries from `first` on is computed.
 void CpuBackend::ProjectStates(const Step& step, int64_t first, int64_t count, const float* packed) {
-  const auto keeps = [&](const Query& query) { return step.rows[query.row].keep_state != kNoSlot; };
+  const auto keeps = [&](const Query& query) { return NewlyKept(step, query) != kNoSlot; };
   const auto queries = std::span(step.queries).subspan(first, count);
   if (weights_.state_proj.panels == 0 || std::ranges::none_of(queries, keeps)) return;
   MultiplyPacked(weights_.state_proj, packed, count, work_.query_products);
@@ -116,9 +121,9 @@ void CpuBackend::ProjectStates(const Step& step, int64_t first, int64_t count, c
 void CpuBackend::KeepProducts(const Step& step, int64_t first, int64_t count) {
   if (weights_.state_proj.panels == 0) return;
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t row = step.queries[first + i].row;
-    const int32_t slot = step.rows[row].keep_state;
-    if (slot == kNoSlot || feedback_[slot].keeper != row) continue;
+    const Query& query = step.queries[first + i];
+    const int32_t slot = NewlyKept(step, query);
+    if (slot == kNoSlot || feedback_[slot].keeper != query.row) continue;
     std::copy_n(work_.query_products.row(i), width_, feedback_[slot].product);
     feedback_[slot].known = true;
   }
