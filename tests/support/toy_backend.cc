@@ -195,8 +195,8 @@ void ToyBackend::Run(const Step& step, StepResult* result) {
     states_[static_cast<size_t>(slot)] = states[i];
   }
   for (const Query& query : step.queries) {
-    const std::vector<float> logits = model_.Logits(
-        query.state == kNoSlot ? states[static_cast<size_t>(query.row)] : StateAt(query.state));
+    const std::vector<float> logits =
+        model_.Logits(query.state == kNoSlot ? states[static_cast<size_t>(query.row)] : StateAt(query.state));
     result->queries.push_back(AnswerQuery(query, logits, ToyModel::LogSum(logits)));
   }
 }
