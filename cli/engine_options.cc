@@ -94,6 +94,19 @@ void AddEngineOptions(CLI::App& command, EngineOptions* options) {
       ->type_name("NAME");
 }
 
+void AddItemOptions(CLI::App& command, TaskOptions* task) {
+  command.add_option("--limit", task->limit, "ask the first N items only")
+      ->check(WholeNumber(1))
+      ->type_name("N");
+  command.add_option("--shots", task->shots, "solved examples in the prompt; default: the suite's")
+      ->check(WholeNumber(0))
+      ->type_name("N");
+  command.add_option("--max-new", task->max_new_tokens, "tokens to generate at most; default: the suite's")
+      ->check(WholeNumber(1))
+      ->type_name("N");
+  command.add_option("--data-dir", task->data_folder, "where the suites' data files are")->type_name("DIR");
+}
+
 void AddSamplingOptions(CLI::App& command, Sampling* sampling) {
   command.add_option("--temperature", sampling->temperature, "0 is greedy")
       ->capture_default_str()

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "tasks/task_data.h"
 
 namespace fullband {
 
@@ -24,6 +25,8 @@ void AddSettingOption(CLI::App& command, std::string* setting);
 std::optional<int64_t> ParseSize(const std::string& text);
 // --device --threads --batch --chunk --prefix-cache --target
 void AddEngineOptions(CLI::App& command, EngineOptions* options);
+// --limit --shots --max-new --data-dir
+void AddItemOptions(CLI::App& command, TaskOptions* task);
 // --temperature --top-k --top-p --seed
 void AddSamplingOptions(CLI::App& command, Sampling* sampling);
 // --stop TEXT, as often as one likes

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -12,6 +13,8 @@
 #include "cli/engine_options.h"
 #include "engine/checkpoint/layout.h"
 #include "engine/checkpoint/model.h"
+#include "engine/decode/batch_size.h"
+#include "evals/run_memory.h"
 
 namespace fullband {
 namespace {
@@ -22,7 +25,9 @@ constexpr int64_t kExamplePositions = 2048;  // the sequence that the report giv
 
 struct InspectOptions {
   std::filesystem::path model;
-  std::string device = "cpu";
+  EngineOptions engine;
+  SweepRequest sweep;  // what a run would ask; may name no suite
+  int context = 0;     // else the length of its sequences; 0: kExamplePositions, as far as the model goes
   bool json = false;
 };
 
@@ -129,7 +134,46 @@ std::string FeatureText(const ModelConfig& c) {
   return features.empty() ? "plain" : fmt::format("{}", fmt::join(features, ", "));
 }
 
-void PrintReadably(const Model& model) {
+// What a run takes; of --batch auto, which measures how far to grow, with the smallest and the largest batch.
+std::vector<RunMemory> RunMemories(const InspectOptions& options, const std::shared_ptr<const Model>& model) {
+  std::vector<int> batches = {options.engine.batch};
+  if (options.engine.batch == 0) batches = {BatchSize::kFirst, BatchSize::kMost};
+  std::vector<RunMemory> memories;
+  for (const int batch : batches) {
+    SweepRequest sweep = options.sweep;
+    sweep.models = {options.model.string()};
+    if (sweep.suites.empty()) {
+      std::vector<Setting> settings;
+      for (const std::string& name : sweep.settings) settings.push_back(Setting::Parse(name));
+      const int most = std::min<int>(kExamplePositions, model->config.max_positions);
+      const int context = options.context > 0 ? options.context : most;
+      memories.push_back(PlanContextMemory(model, settings, context, options.engine, batch));
+    } else {
+      memories.push_back(PlanRunMemory(MakePlan(sweep), model, options.engine, batch));
+    }
+  }
+  return memories;
+}
+
+Json RunJson(const RunMemory& run) {
+  return {{"batch", run.batch},
+          {"program_bytes", run.program},
+          {"mapped_bytes", run.engine.mapped},
+          {"packed_bytes", run.engine.weights},
+          {"page_bytes", run.engine.pages},
+          {"state_bytes", run.engine.states},
+          {"workspace_bytes", run.engine.workspace},
+          {"peak_bytes", run.total()}};
+}
+
+std::string RunText(const RunMemory& run) {
+  return fmt::format(
+      "{} with batch {}: program {}, weights {} mapped and {} packed, pages {}, states {}, workspace {}",
+      Size(run.total()), run.batch, Size(run.program), Size(run.engine.mapped), Size(run.engine.weights),
+      Size(run.engine.pages), Size(run.engine.states), Size(run.engine.workspace));
+}
+
+void PrintReadably(const Model& model, const std::vector<RunMemory>& runs) {
   const ModelConfig& c = model.config;
   const Json about = Describe(model);
   const Memory memory = MemoryOf(model);
@@ -155,16 +199,20 @@ void PrintReadably(const Model& model) {
                    "{} a kept state",
                    Size(memory.weights), Size(memory.kv_per_position),
                    Size(memory.kv_per_position * kExamplePositions), kExamplePositions, Size(memory.state)));
+  for (const RunMemory& run : runs) line("peak of a run", RunText(run));
 }
 
 ExitCode Inspect(const InspectOptions& options) {
-  if (options.device != "cpu")
-    throw UsageError("--device", options.device + " is not a device here", "the known device is cpu");
+  if (options.engine.device != "cpu")
+    throw UsageError("--device", options.engine.device + " is not a device here", "the known device is cpu");
   const std::shared_ptr<const Model> model = LoadModel(options.model);
+  const std::vector<RunMemory> runs = RunMemories(options, model);
   if (options.json) {
-    fmt::print("{}\n", Describe(*model).dump(2));
+    Json about = Describe(*model);
+    for (const RunMemory& run : runs) about["runs"].push_back(RunJson(run));
+    fmt::print("{}\n", about.dump(2));
   } else {
-    PrintReadably(*model);
+    PrintReadably(*model, runs);
   }
   return ExitCode::kDone;
 }
@@ -175,9 +223,23 @@ void AddInspect(CLI::App& app, Action* action) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App* command = app.add_subcommand("inspect", "Show what a model is and the memory it needs");
   AddModelOption(*command, &options->model);
-  command->add_option("--device", options->device, "where the model would run: cpu")
-      ->capture_default_str()
-      ->type_name("NAME");
+  AddEngineOptions(*command, &options->engine);
+  options->sweep.settings = {"standard"};
+  command->add_option("--setting", options->sweep.settings, "settings of the run whose memory is stated")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->default_str("standard")
+      ->type_name("NAME,...");
+  CLI::Option* suite =
+      command->add_option("--suite", options->sweep.suites, "what that run asks; default: --context alone")
+          ->delimiter(',')
+          ->allow_extra_args(false)
+          ->type_name("NAME,...");
+  command->add_option("--context", options->context, "positions of each of its sequences")
+      ->check(WholeNumber(1))
+      ->excludes(suite)
+      ->type_name("N");
+  AddItemOptions(*command, &options->sweep.task);
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([=] { *action = [options] { return Inspect(*options); }; });
 }

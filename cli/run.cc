@@ -55,12 +55,7 @@ void AddListOption(CLI::App& command, const std::string& name, std::vector<std::
 
 void AddTaskOptions(CLI::App& command, RunOptions* options) {
   TaskOptions& task = options->sweep.task;
-  command.add_option("--limit", task.limit, "ask the first N items only")
-      ->check(WholeNumber(1))
-      ->type_name("N");
-  command.add_option("--shots", task.shots, "solved examples in the prompt; default: the suite's")
-      ->check(WholeNumber(0))
-      ->type_name("N");
+  AddItemOptions(command, &task);
   command.add_option("--fewshot-seed", task.fewshot_seed, "seed of the draw of the examples")
       ->check(WholeNumber(0))
       ->capture_default_str()
@@ -69,11 +64,7 @@ void AddTaskOptions(CLI::App& command, RunOptions* options) {
       ->capture_default_str()
       ->type_name("NAME");
   command.add_option("--system", task.system, "system prompt (chat format)")->type_name("TEXT");
-  command.add_option("--max-new", task.max_new_tokens, "tokens to generate at most; default: the suite's")
-      ->check(WholeNumber(1))
-      ->type_name("N");
   AddStopOption(command, &task.extra_stop_strings);
-  command.add_option("--data-dir", task.data_folder, "where the suites' data files are")->type_name("DIR");
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "common/paths.h"
 #include "evals/grading.h"
 #include "evals/machine.h"
+#include "evals/requests.h"
 #include "evals/sample.h"
 #include "evals/sample_thoughts.h"
 
@@ -169,28 +170,17 @@ class Session {
   void Submit(uint64_t id, const Question& question, InFlight* flight) {
     if (task_.suite.ask == Ask::kChoose) {
       flight->answers.resize(question.choices.size());
-      for (size_t i = 0; i < question.choices.size(); ++i) {
-        ScoreRequest request;
+      for (ScoreRequest& request : RequestsOf(question, setting_)) {
         request.id = next_id_++;
-        request.context = question.choices[i].context;
-        request.continuation = question.choices[i].continuation;
-        request.setting = setting_;
-        places_[request.id] = {id, i};
+        places_[request.id] = {id, flight->submitted};
         engine_.Submit(std::move(request));
         ++flight->submitted;
       }
       return;
     }
     flight->answers.resize(1);
-    GenerateRequest request;
+    GenerateRequest request = RequestOf(task_, question, setting_, sampling_, flight->wanted.sample);
     request.id = next_id_++;
-    request.prompt = question.prompt;
-    request.setting = setting_;
-    request.sampling = sampling_;
-    request.item_key = ItemKey(question.item);
-    request.sample = flight->wanted.sample;
-    request.max_new_tokens = task_.max_new_tokens;
-    request.stop_strings = task_.stop_strings;
     places_[request.id] = {id, 0};
     engine_.Submit(std::move(request));
     flight->submitted = 1;
@@ -286,7 +276,5 @@ RunModel DescribeModel(const Engine& engine, const std::filesystem::path& folder
   model.record.config = model.identity.config.dump();
   return model;
 }
-
-uint64_t ItemKey(const std::string& item) { return std::stoull(Sha256Hex(item).substr(0, 16), nullptr, 16); }
 
 }  // namespace fullband

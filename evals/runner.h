@@ -63,7 +63,4 @@ class Runner {
 RunModel DescribeModel(const Engine& engine, const std::filesystem::path& folder,
                        const std::string& weights_sha256);
 
-// Identifies an item in the random stream: the first 64 bits of its id's SHA-256.
-uint64_t ItemKey(const std::string& item);
-
 }  // namespace fullband

@@ -41,6 +41,20 @@ class Backend {
   virtual std::vector<float> ReadState(int slot) const = 0;
 };
 
+// How large steps get, to plan memory with.
+struct StepBounds {
+  int64_t rows = 0, fused_rows = 0, queries = 0;
+  int64_t positions = 0;  // of the longest sequence
+};
+
+// Bytes that a backend will take.
+struct BackendMemory {
+  int64_t weights = 0;    // in its own order, beside the checkpoint's mapped files
+  int64_t page = 0;       // each, as Backend::page_bytes
+  int64_t state = 0;      // each, as Backend::state_bytes
+  int64_t workspace = 0;  // what steps are computed with
+};
+
 struct CpuOptions {
   int threads = 0;     // 0: as many as the process may use
   std::string target;  // a Highway target to pin, e.g. "AVX2"; empty: the best this machine has
@@ -48,6 +62,11 @@ struct CpuOptions {
 
 // Throws Error where the named target does not exist here.
 std::unique_ptr<Backend> MakeCpuBackend(std::shared_ptr<const Model> model, const CpuOptions& options);
+
+// What MakeCpuBackend's backend takes after steps of such sizes; nothing is packed or loaded for that.
+BackendMemory PlanCpuMemory(const Model& model, const CpuOptions& options, const StepBounds& largest);
+// Positions of its pages.
+int CpuPageSize();
 
 // Names that CpuOptions::target may take on this machine, best first.
 std::vector<std::string> CpuTargets();

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "common/error.h"
+#include "evals/requests.h"
 #include "evals/store/store.h"
 #include "tests/evals/toy_run.h"
 #include "tests/support/small_mount.h"

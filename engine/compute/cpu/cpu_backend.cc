@@ -87,27 +87,49 @@ void CpuBackend::Run(const Step& step, StepResult* result) {
 
 void CpuBackend::Prepare(const Step& step) {
   const int64_t rows = step.rows.size();
-  const int64_t queries = std::min<int64_t>(step.queries.size(), kQueryBlock);
-  const int64_t heads_width = int64_t{config_.heads} * config_.head_dim;
-
-  work_.x.Resize(rows, width_);
-  work_.normed.Resize(rows, width_);
-  work_.qkv.Resize(rows, weights_.layers.front().query_key_value.outputs());
-  work_.mixed.Resize(rows, Padded(heads_width));
-  work_.gate_up.Resize(rows, weights_.layers.front().gate_up.outputs());
-  work_.query_states.Resize(queries, width_);
-  work_.query_products.Resize(queries, width_);
-  work_.logits.Resize(queries, weights_.head.outputs());
-  work_.scratch.Resize(threads_, ValueStride(config_.head_dim));
-  const int64_t widest =
-      std::max({int64_t{config_.hidden_size}, heads_width, int64_t{config_.intermediate_size}});
-  work_.packed.Grow(std::max(rows, queries) * widest);
+  work_.Resize(config_, threads_, {.rows = rows, .queries = static_cast<int64_t>(step.queries.size())});
   work_.rms.resize(rows);
   PlaceRows(step);
   attention_.Prepare(
       step.spans, pages_, [this](int32_t row) { return work_.qkv.row(row); },
       [this](int32_t row) { return work_.mixed.row(row); });
   PlanFeedback(step);
+}
+
+// The buffers' padding is the packed weights': each part's outputs are padded by themselves.
+void CpuBackend::Workspace::Resize(const ModelConfig& config, int threads, const StepBounds& step) {
+  const int64_t width = Padded(config.hidden_size);
+  const int64_t heads_width = int64_t{config.heads} * config.head_dim;
+  const int64_t kv_width = int64_t{config.kv_heads} * config.head_dim;
+  const int64_t asked = std::min(step.queries, kQueryBlock);
+  x.Resize(step.rows, width);
+  normed.Resize(step.rows, width);
+  qkv.Resize(step.rows, Padded(heads_width) + 2 * Padded(kv_width));
+  mixed.Resize(step.rows, Padded(heads_width));
+  gate_up.Resize(step.rows, 2 * Padded(config.intermediate_size));
+  for (Rows* r : {&states, &state_products, &tokens, &gates}) r->Resize(step.fused_rows, width);
+  query_states.Resize(asked, width);
+  query_products.Resize(asked, width);
+  logits.Resize(asked, Padded(config.vocab_size));
+  scratch.Resize(threads, ValueStride(config.head_dim));
+  const int64_t widest =
+      std::max({int64_t{config.hidden_size}, heads_width, int64_t{config.intermediate_size}});
+  packed.Grow(std::max(step.rows, asked) * widest);
+}
+
+int64_t CpuBackend::Workspace::bytes() const {
+  int64_t bytes = packed.size() * static_cast<int64_t>(sizeof(float));
+  for (const Rows* r : {&x, &normed, &qkv, &mixed, &gate_up, &states, &state_products, &tokens, &gates,
+                        &query_states, &query_products, &logits, &scratch})
+    bytes += r->bytes();
+  return bytes;
+}
+
+int64_t CpuBackend::WorkspaceBytes(const ModelConfig& config, const CpuOptions& options,
+                                   const StepBounds& largest) {
+  Workspace work;  // large buffers take no memory before they are used
+  work.Resize(config, CountThreads(options.threads), largest);
+  return work.bytes() + RopeTable::Bytes(config.head_dim, largest.positions);
 }
 
 void CpuBackend::PlaceRows(const Step& step) {
@@ -246,6 +268,15 @@ void CpuBackend::Answer(const Step& step, StepResult* result) {
 std::unique_ptr<Backend> MakeCpuBackend(std::shared_ptr<const Model> model, const CpuOptions& options) {
   return std::make_unique<CpuBackend>(std::move(model), options);
 }
+
+BackendMemory PlanCpuMemory(const Model& model, const CpuOptions& options, const StepBounds& largest) {
+  return {.weights = PackedBytes(model.weights),
+          .page = Pages(model.config).page_bytes(),
+          .state = Padded(model.config.hidden_size) * static_cast<int64_t>(sizeof(float)),
+          .workspace = CpuBackend::WorkspaceBytes(model.config, options, largest)};
+}
+
+int CpuPageSize() { return kPageSize; }
 
 std::vector<std::string> CpuTargets() { return KernelTargets(); }
 

@@ -24,6 +24,7 @@ class Rows {
     numbers_.Grow(rows * stride);
   }
   int64_t stride() const { return stride_; }
+  int64_t bytes() const { return numbers_.size() * static_cast<int64_t>(sizeof(float)); }
   float* row(int64_t i) const { return numbers_.data() + i * stride_; }
 
  private:
@@ -33,6 +34,9 @@ class Rows {
 
 class CpuBackend final : public Backend {
  public:
+  // Bytes of the workspace for such steps.
+  static int64_t WorkspaceBytes(const ModelConfig& config, const CpuOptions& options,
+                                const StepBounds& largest);
   CpuBackend(std::shared_ptr<const Model> model, const CpuOptions& options);
 
   const BackendInfo& info() const override { return info_; }
@@ -70,6 +74,9 @@ class CpuBackend final : public Backend {
 
   // What a step computes with. Only grows, and is allocated before threads start.
   struct Workspace {
+    void Resize(const ModelConfig& config, int threads, const StepBounds& step);
+    int64_t bytes() const;
+
     Rows x;                          // [rows, D] residual stream
     Rows normed;                     // [rows, D] input of a block; in the end the top-layer state h
     Rows qkv;                        // [rows, queries | keys | values]

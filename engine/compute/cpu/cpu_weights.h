@@ -58,4 +58,19 @@ inline CpuWeights PackWeights(const Model& model) {
   return packed;
 }
 
+// Bytes that PackWeights takes, but for the norms' few.
+inline int64_t PackedBytes(const Weights& w) {
+  int64_t bytes = PackedBytes(w.head);
+  if (w.state_proj) bytes += PackedBytes(w.state_proj);
+  if (w.token_gate) bytes += PackedBytes(w.token_gate);
+  for (const LayerWeights& layer : w.layers) {
+    const LinearWeights attention[] = {
+        {layer.q, layer.q_bias}, {layer.k, layer.k_bias}, {layer.v, layer.v_bias}};
+    const LinearWeights gate_up[] = {{layer.gate, layer.gate_bias}, {layer.up, layer.up_bias}};
+    bytes += PackedBytes(attention) + PackedBytes(layer.o, layer.o_bias) + PackedBytes(gate_up) +
+             PackedBytes(layer.down, layer.down_bias);
+  }
+  return bytes;
+}
+
 }  // namespace fullband

@@ -92,6 +92,18 @@ PackedMatrix PackMatrix(std::span<const LinearWeights> parts) {
   return packed;
 }
 
+int64_t PackedBytes(std::span<const LinearWeights> parts) {
+  int64_t panels = 0;
+  bool bf16 = true, bias = false;
+  for (const LinearWeights& part : parts) {
+    panels += (part.weight.rows + kPanel - 1) / kPanel;
+    bf16 = bf16 && part.weight.dtype == DType::kBF16;
+    bias = bias || part.bias;
+  }
+  const int64_t number = bf16 ? sizeof(uint16_t) : sizeof(float);
+  return panels * kPanel * (parts.front().weight.cols * number + (bias ? sizeof(float) : 0));
+}
+
 AlignedBuffer<float> PackVector(const Tensor& vector) {
   if (!vector) return {};
   AlignedBuffer<float> packed(Padded(vector.size()));

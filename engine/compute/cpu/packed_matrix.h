@@ -46,6 +46,13 @@ inline PackedMatrix PackMatrix(const Tensor& weight, const Tensor& bias = {}) {
   return PackMatrix(std::span(&part, 1));
 }
 
+// Bytes that this takes.
+int64_t PackedBytes(std::span<const LinearWeights> parts);
+inline int64_t PackedBytes(const Tensor& weight, const Tensor& bias = {}) {
+  const LinearWeights part{weight, bias};
+  return PackedBytes(std::span(&part, 1));
+}
+
 // A vector as float32, padded with zeros to whole panels; empty where the tensor is.
 AlignedBuffer<float> PackVector(const Tensor& vector);
 

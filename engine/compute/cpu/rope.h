@@ -17,6 +17,9 @@ class RopeTable {
   RopeTable(const RopeConfig& rope, int head_dim);
   // Extends the table to `positions` at least. Not to be called while others read.
   void Cover(int positions);
+  static int64_t Bytes(int head_dim, int64_t positions) {
+    return positions * head_dim * static_cast<int64_t>(sizeof(float));
+  }
   int covered() const { return static_cast<int>(cosines_.size() / frequencies_.size()); }
 
   // Rotates one head's numbers x [head_dim] to `position` and multiplies them by `scale`.
