@@ -46,9 +46,11 @@ class Models:
 
 
 def first_step(model, prompt: list[int], batch: int):
-    """Runs the prompt for `batch` equal rows: (cache, next tokens [batch, 1])."""
-    out = model(torch.tensor([prompt] * batch), use_cache=True, logits_to_keep=1)
-    return out.past_key_values, out.logits[:, -1].argmax(-1, keepdim=True)
+    """(cache, next tokens [batch, 1]) behind a prompt: run once, and its keys and values copied for every row."""
+    out = model(torch.tensor([prompt]), use_cache=True, logits_to_keep=1)
+    cache = out.past_key_values
+    cache.batch_repeat_interleave(batch)
+    return cache, out.logits[:, -1].argmax(-1, keepdim=True).repeat(batch, 1)
 
 
 def steps(model, cache, tokens, count: int):

@@ -321,7 +321,7 @@ class CommandTest(unittest.TestCase):
         defaults = bench_peers.parse([])
         self.assertEqual(
             (tuple(defaults.only), defaults.rounds, defaults.rounds_end_to_end, defaults.threads),
-            (works.STAGES, 5, 1, 2),
+            (works.STAGES, 3, 1, 2),
         )
 
     def test_each_missing_thing_is_named_with_what_to_do(self):
