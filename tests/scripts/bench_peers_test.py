@@ -1,6 +1,7 @@
 """scripts/bench_peers without the peers: tables of made-up measurements, rounds, options, errors, and how each engine's
 figures are read, from stand-ins for their programs."""
 
+import hashlib
 import importlib.machinery
 import importlib.util
 import json
@@ -13,6 +14,7 @@ from pathlib import Path
 
 HOME = Path(__file__).resolve().parents[2]
 SCRIPT = HOME / "scripts" / "bench_peers"
+BUILD = HOME / "scripts" / "peers" / "build_llama_cpp"
 loader = importlib.machinery.SourceFileLoader("bench_peers", str(SCRIPT))
 bench_peers = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench_peers", loader))
 loader.exec_module(bench_peers)  # puts the folder of its parts on the path
@@ -381,6 +383,54 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(content["measured"], [entry("decode_1", "x", "float32", [3.5], "y")])
         self.assertEqual((content["options"]["threads"], content["versions"]), (1, {"torch": "2"}))
         self.assertGreater(content["machine"]["memory_bytes"], 0)
+
+
+class BuildTest(unittest.TestCase):
+    """scripts/peers/build_llama_cpp without a network and without building."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.cache = Path(folder.name)
+
+    def script(self, *arguments, **environment):
+        offline = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.cache), "PIP_CONFIG_FILE": os.devnull}
+        return subprocess.run(
+            [BUILD, *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, **offline, "FULLBAND_CACHE": str(self.cache), "FULLBAND_PEERS_PYTHON": sys.executable}
+            | environment,
+        )
+
+    def test_unknown_option_and_missing_interpreter(self):
+        done = self.script("--fast")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        done = self.script(FULLBAND_PEERS_PYTHON="/nonexistent/python3")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("/nonexistent/python3: no such interpreter (run scripts/setup --peers)", done.stderr)
+
+    def test_nothing_is_left_where_the_package_cannot_be_had_or_has_another_hash(self):
+        for content in (None, b"something else"):
+            if content:
+                (self.cache / "llama_cpp_python-0.3.36.tar.gz").write_bytes(content)
+            done = self.script()
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn("could not be fetched", done.stderr.splitlines()[-1])
+            self.assertEqual(os.listdir(self.cache / "peers"), [])
+
+    def test_what_is_built_is_not_built_again(self):
+        cpu = Path("/proc/cpuinfo").read_text().splitlines()
+        lines = [line for line in cpu if line.startswith(("model name", "flags"))][:2]
+        text = "".join(line.partition(":")[2] + "\n" for line in lines)
+        processor = hashlib.sha256(text.encode()).hexdigest()[:12]
+        program = self.cache / "peers" / f"llama_cpp_python-0.3.36-{processor}" / "bin" / "llama-batched-bench"
+        program.parent.mkdir(parents=True)
+        program.touch(0o755)
+        done = self.script()
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, f"{program.parent.parent}\n", ""))
 
 
 if __name__ == "__main__":
