@@ -6,6 +6,7 @@ import importlib.machinery
 import importlib.util
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ bench_peers = importlib.util.module_from_spec(importlib.util.spec_from_loader("b
 loader.exec_module(bench_peers)  # puts the folder of its parts on the path
 
 import agreement  # noqa: E402
+import common  # noqa: E402
 import end_to_end  # noqa: E402
 import measure  # noqa: E402
 import prepare  # noqa: E402
@@ -383,6 +385,62 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(content["measured"], [entry("decode_1", "x", "float32", [3.5], "y")])
         self.assertEqual((content["options"]["threads"], content["versions"]), (1, {"torch": "2"}))
         self.assertGreater(content["machine"]["memory_bytes"], 0)
+
+
+class SuitesTest(unittest.TestCase):
+    """What is read of a store, made by the store's own schema, and which token ids that stands for."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        database = sqlite3.connect(self.folder / "store.db")
+        database.executescript((HOME / "evals/store/schema.sql").read_text())
+        database.execute("PRAGMA foreign_keys = OFF")
+        # Asked in another order than the data's; the third item has no valid result.
+        for number, (position, prompt, text, fault) in enumerate(
+            ((1, "q2", " b", ""), (0, "q1", " a", ""), (2, "q3", "", "too long")), start=1
+        ):
+            database.execute(
+                "INSERT INTO items (id, run_id, item, position, prompt, gold) VALUES (?, 1, ?, ?, ?, '')",
+                (number, str(position), position, prompt),
+            )
+            database.execute(
+                "INSERT INTO samples (id, item_id, sample, fault, text, generated_tokens, finished, content_sha256) "
+                "VALUES (?, ?, 0, ?, ?, 5, '', '')",
+                (number, number, fault, text),
+            )
+            for choice in range(2):
+                database.execute(
+                    "INSERT INTO choices VALUES (?, ?, ?, 1, 1, 1, -1.0, X'00000000', 0, 0)",
+                    (number, choice, f" {prompt[1]}{choice}"),
+                )
+        database.executemany("INSERT INTO grades VALUES (?, 'number', 1, 'correct', ?, '', '')", [(1, 1.0), (2, 0.0)])
+        database.commit()
+        database.close()
+        program = self.folder / "fullband"
+        program.write_text(
+            f"#!{sys.executable}\nimport json, sys\nassert sys.argv[1:] == ['tokenize', '--model', 'm']\n"
+            "for line in sys.stdin: print(json.dumps({'ids': [ord(c) for c in json.loads(line)]}))\n"
+        )
+        program.chmod(0o755)
+        self.setup = prepare.Setup(program, Path("python"), model=Path("m"))
+
+    def hashes(self, *texts):
+        return sorted(common.hash_ids([ord(c) for c in text]) for text in texts)
+
+    def test_generated_texts_in_the_order_of_the_data(self):
+        found = end_to_end.read_store(self.folder / "store.db", "gsm8k")
+        self.assertEqual((found["items"], found["prompts"], found["texts"]), (2, ["q1", "q2"], [" a", " b"]))
+        self.assertEqual((found["generated"], found["scores"]), (10, {"number": 0.5}))
+        self.assertEqual(end_to_end.asked_by_fullband(self.setup, "gsm8k", found), self.hashes("q1", "q2"))
+
+    def test_choices_are_asked_behind_their_prompts(self):
+        found = end_to_end.read_store(self.folder / "store.db", "arc_easy")
+        self.assertEqual(found["texts"], [])
+        self.assertEqual(
+            end_to_end.asked_by_fullband(self.setup, "arc_easy", found), self.hashes("q1 10", "q1 11", "q2 20", "q2 21")
+        )
 
 
 class BuildTest(unittest.TestCase):
