@@ -52,7 +52,7 @@ def script(path: Path, *arguments, **environment) -> Path:
     except OSError as error:
         raise Fault(path, error.strerror) from error
     if done.returncode != 0:
-        raise Fault(path, f"ended with status {done.returncode}; what it says is above")
+        raise Fault(path, f"ended with status {done.returncode}; what it says is above", "--engines leaves engines out")
     return Path(done.stdout.strip().splitlines()[-1]) if done.stdout.strip() else path
 
 

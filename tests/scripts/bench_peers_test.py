@@ -32,7 +32,7 @@ from engine import Configuration, Engine, run  # noqa: E402
 from fault import Fault  # noqa: E402
 from fullband_engine import Fullband  # noqa: E402
 from llama_cpp_engine import LlamaCpp  # noqa: E402
-from transformers_engine import Sgemm, Transformers  # noqa: E402
+from transformers_engine import Sgemm, Transformers, Worker  # noqa: E402
 
 
 def entry(work, engine, weights, values, configuration=None):
@@ -244,7 +244,7 @@ class EnginesTest(unittest.TestCase):
         self.assertEqual([self.option(decode, name) for name in ("--batches", "--contexts")], ["1,8,32", "160"])
 
     def test_transformers_and_sgemm(self):
-        class Worker:
+        class Answers:
             def ask(self, **request):
                 asked.append(request)
                 return {
@@ -254,13 +254,23 @@ class EnginesTest(unittest.TestCase):
                 }[request["job"]]
 
         asked = []
-        engine = Transformers(Worker(), "bfloat16", "eager", {1: 10, 8: 5}, 3)
+        engine = Transformers(Answers(), "bfloat16", "eager", {1: 10, 8: 5}, 3)
         self.assertEqual(engine.measure("prefill"), {"prefill_128": 64, "prefill_512": 256})
         self.assertEqual(engine.measure("decode"), {"decode_1": 5, "decode_8": 20})
         self.assertEqual({(one["dtype"], one["attention"]) for one in asked}, {("bfloat16", "eager")})
         self.assertEqual([len(one["prompt"]) for one in asked], [128, 512, 128, 128])
-        blas = Sgemm(Worker(), products.Products([(10, 10, 1000)]), 3).measure("prefill")
+        blas = Sgemm(Answers(), products.Products([(10, 10, 1000)]), 3).measure("prefill")
         self.assertAlmostEqual(blas["sgemm"], 2 * 512 * 100_000 / 2 / 1e9)
+
+    def test_the_process_of_transformers(self):
+        python = self.stand_in("python", json.dumps({"error": "no such dtype"}))
+        worker = Worker(python, "m", 2)
+        with self.assertRaisesRegex(Fault, "transformers: no such dtype"):
+            worker.ask(job="prefill")
+        with self.assertRaisesRegex(Fault, "transformers: its process ended: its last words"):
+            worker.ask(job="prefill")
+        worker.close()
+        self.assertEqual(self.arguments("python")[0][-2:], ["m", "2"])
 
     def test_a_program_that_fails_is_named_with_its_last_words(self):
         with self.assertRaisesRegex(Fault, "bad: ended with status 3: its last words"):
