@@ -12,11 +12,19 @@
 
 namespace fullband {
 
+// What keys and values are kept in: bfloat16 takes half the memory and is rounded to nearest even.
+enum class KvDtype : uint8_t { kF32, kBF16 };
+
+// "f32" or "bf16". The other way round throws a usage Error where there is no such kind.
+const char* KvDtypeName(KvDtype dtype);
+KvDtype KvDtypeNamed(const std::string& name);
+
 struct BackendInfo {
   std::string device;    // "cpu"
   std::string target;    // dispatch target, e.g. "AVX2", "AVX3"
   std::string numerics;  // version of the arithmetic: raised whenever results may change
   int page_size = 0;     // positions a page
+  KvDtype kv_dtype = KvDtype::kF32;
 };
 
 class Backend {
@@ -58,6 +66,7 @@ struct BackendMemory {
 struct CpuOptions {
   int threads = 0;     // 0: as many as the process may use
   std::string target;  // a Highway target to pin, e.g. "AVX2"; empty: the best this machine has
+  KvDtype kv_dtype = KvDtype::kF32;
 };
 
 // Throws Error where the named target does not exist here.

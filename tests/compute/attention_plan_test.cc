@@ -41,7 +41,7 @@ std::vector<int32_t> PagesFrom(int first, int count) {
 
 class AttentionPlanTest : public testing::Test {
  protected:
-  AttentionPlanTest() : pages_(TinyConfig()) { pages_.Reserve(600); }
+  AttentionPlanTest() : pages_(TinyConfig(), KvDtype::kF32) { pages_.Reserve(600); }
 
   // How often each (row of the step, page number) is met, as the plan says; checks each run on the way.
   std::map<std::pair<int, int>, int> Meetings(const AttentionPlan& plan,

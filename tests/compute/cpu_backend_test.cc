@@ -92,8 +92,8 @@ struct ReferenceTrail {
 // Plain input at the first `plain` positions, fused after. Fusion takes the states that the backend left, so
 // that the rounding of one row is not magnified from row to row.
 ReferenceTrail RunReference(const Model& model, const std::vector<int32_t>& tokens, int plain,
-                            Control control, const Trail& given) {
-  const ReferenceModel reference(model);
+                            Control control, const Trail& given, KvDtype kv_dtype = KvDtype::kF32) {
+  const ReferenceModel reference(model, kv_dtype);
   const auto state = [&](int t) { return Vector(given.states[t].begin(), given.states[t].end()); };
   ReferenceModel::Cache cache;
   ReferenceTrail trail;
@@ -118,8 +118,8 @@ double LargestDifference(const std::vector<Floats>& a, const std::vector<Vector>
 }
 
 std::unique_ptr<Backend> MakeBackend(const std::shared_ptr<const Model>& model, int threads = 2,
-                                     std::string target = "") {
-  auto backend = MakeCpuBackend(model, {threads, std::move(target)});
+                                     std::string target = "", KvDtype kv_dtype = KvDtype::kF32) {
+  auto backend = MakeCpuBackend(model, {threads, std::move(target), kv_dtype});
   backend->Reserve(32, 16);
   return backend;
 }
@@ -180,6 +180,25 @@ TEST_P(AgreesWithReference, PlainThenFused) {
 
 INSTANTIATE_TEST_SUITE_P(Configs, AgreesWithReference, testing::ValuesIn(Cases()),
                          [](const auto& info) { return info.param.name; });
+
+TEST(CpuBackend, Bf16PagesAgreeWithRoundedKeysAndValues) {
+  ModelConfig config = TinyLatentConfig();
+  config.head_dim = 20;
+  const auto model = RandomModel(config);
+  const std::vector<int32_t> tokens = Tokens(config, 70);
+  for (const std::string& target : CpuTargets()) {
+    const auto backend = MakeBackend(model, 2, target, KvDtype::kBF16);
+    const Trail got = RunBackend(*backend, tokens, 66);
+    const ReferenceTrail rounded = RunReference(*model, tokens, 66, Control::kNone, got, KvDtype::kBF16);
+    const ReferenceTrail exact = RunReference(*model, tokens, 66, Control::kNone, got);
+    // Numbers so near to the middle of two that they round the other way here than in the reference are off
+    // by 2^-8 of themselves. One number in thousands is; it is one of 20 that make a score, or one of many
+    // that make a mean, so that no more than a tenth of it is left.
+    EXPECT_LT(LargestDifference(got.logprobs, rounded.logprobs), kTolerance + 0.1 * 0x1p-8) << target;
+    EXPECT_LT(LargestDifference({got.states.back()}, {rounded.states.back()}), kTolerance + 0.1 * 0x1p-8);
+    EXPECT_GT(LargestDifference(got.logprobs, exact.logprobs), 0.01) << target;
+  }
+}
 
 TEST(CpuBackend, EveryControlAgreesWithReference) {
   for (Fusion fusion : {Fusion::kGlu, Fusion::kAdditive}) {
@@ -294,7 +313,9 @@ void AddSpan(const ModelConfig& config, const std::vector<int32_t>& tokens, int 
 
 // Sequences that share seventeen pages, and one that shares none, go on in one step: some by one position,
 // some by more. Each gets what it gets alone, in chunks of any size.
-TEST(CpuBackend, SharedPagesOfLongContextsChangeNoBit) {
+class KeepsKeysAndValuesIn : public testing::TestWithParam<KvDtype> {};
+
+TEST_P(KeepsKeysAndValuesIn, SharedPagesOfLongContextsChangeNoBit) {
   constexpr int kShared = 17 * 32, kSequences = 6, kEnd = kShared + 70;
   ModelConfig config = TinyConfig();
   config.heads = 6;
@@ -308,7 +329,7 @@ TEST(CpuBackend, SharedPagesOfLongContextsChangeNoBit) {
     for (int p = shares && s > 0 ? 17 : 0; p < 20; ++p) pages[s][p] += 20 * s;
   }
   const auto backend_with = [&](int threads, const std::string& target) {
-    auto backend = MakeCpuBackend(model, {threads, target});
+    auto backend = MakeCpuBackend(model, {threads, target, GetParam()});
     backend->Reserve(20 * kSequences, 1);
     return backend;
   };
@@ -359,6 +380,9 @@ TEST(CpuBackend, SharedPagesOfLongContextsChangeNoBit) {
   }
 }
 
+INSTANTIATE_TEST_SUITE_P(CpuBackend, KeepsKeysAndValuesIn, testing::Values(KvDtype::kF32, KvDtype::kBF16),
+                         [](const auto& info) { return KvDtypeName(info.param); });
+
 TEST(CpuBackend, StatesAreReadBeforeAnyIsWritten) {
   const auto model = RandomModel(TinyLatentConfig());
   const std::vector<int32_t> a = Tokens(model->config, 5, 1), b = Tokens(model->config, 5, 2);
@@ -381,11 +405,11 @@ TEST(CpuBackend, StatesAreReadBeforeAnyIsWritten) {
   EXPECT_EQ(backend->ReadState(0), plain->ReadState(9));
 }
 
-TEST(CpuBackend, ASequenceGoesOnFromACopyOfASharedPage) {
+TEST_P(KeepsKeysAndValuesIn, ASequenceGoesOnFromACopyOfASharedPage) {
   const auto model = RandomModel(TinyConfig());
   const std::vector<int32_t> tokens = Tokens(model->config, 60);
-  const Trail whole = RunBackend(*MakeBackend(model), tokens, 60);
-  const auto backend = MakeBackend(model);
+  const Trail whole = RunBackend(*MakeBackend(model, 2, "", GetParam()), tokens, 60);
+  const auto backend = MakeBackend(model, 2, "", GetParam());
   // Another sequence has the first 45 tokens in common; its page 1 is shared up to position 44.
   std::vector<int32_t> other = tokens;
   for (int i = 45; i < 60; ++i) other[i] = (other[i] + 1) % model->config.vocab_size;
@@ -625,6 +649,10 @@ TEST(CpuBackend, SaysWhatItIs) {
   EXPECT_EQ(backend->info().page_size, 32);
   EXPECT_FALSE(backend->info().numerics.empty());
   EXPECT_EQ(backend->page_bytes(), 2 * 2 * 32 * (6 + 16) * 4);
+  EXPECT_EQ(backend->info().kv_dtype, KvDtype::kF32);
+  const auto half = MakeBackend(model, 1, "", KvDtype::kBF16);
+  EXPECT_EQ(half->page_bytes(), 2 * 2 * 32 * (6 + 16) * 2);
+  EXPECT_EQ(half->info().kv_dtype, KvDtype::kBF16);
   EXPECT_EQ(backend->state_bytes(), 32 * 4);
   EXPECT_EQ(MakeBackend(RandomModel(TinyLatentConfig()))->state_bytes(), 2 * 32 * 4);
   EXPECT_THROW(MakeCpuBackend(model, {1, "AVX9"}), Error);

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <deque>
@@ -13,6 +14,7 @@
 
 #include "common/error.h"
 #include "common/hash.h"
+#include "engine/compute/cpu/pages.h"
 
 namespace fullband {
 namespace {
@@ -321,16 +323,19 @@ struct AttentionCase {
   int64_t heads, head_dim;
   std::vector<AttentionRow> rows;
   int64_t shared_pages = 0;  // that all sequences begin with
+  bool bf16 = false;         // pages
 };
 
-// Pages whose unused places hold NaN, which must not show.
+// Pages whose unused places hold NaN, which must not show. Numbers of bfloat16 pages are rounded when they
+// are set, and read as what was kept.
 struct AttentionData {
   int64_t heads, head_dim, stride;
+  bool bf16;
   std::vector<Floats> queries;  // of each row
-  std::deque<AlignedBuffer<float>> blocks;
-  std::vector<std::vector<float*>> pages;  // of each sequence
+  std::deque<AlignedBuffer<std::byte>> blocks;
+  std::vector<std::vector<std::byte*>> pages;  // of each sequence
   explicit AttentionData(const AttentionCase& c)
-      : heads(c.heads), head_dim(c.head_dim), stride(ValueStride(c.head_dim)) {
+      : heads(c.heads), head_dim(c.head_dim), stride(ValueStride(c.head_dim)), bf16(c.bf16) {
     for (size_t row = 0; row < c.rows.size(); ++row) {
       queries.push_back(Numbers(heads * head_dim, 10 + row));
       for (float& q : queries.back()) q *= 8 / std::sqrt(static_cast<float>(head_dim));
@@ -350,24 +355,41 @@ struct AttentionData {
         pages[sequence].push_back(pages[0][begin / kPageSize]);
         continue;
       }
-      AlignedBuffer<float>& page = blocks.emplace_back(kPageSize * (head_dim + stride));
-      std::fill_n(page.data(), page.size(), kNan);
-      pages[sequence].push_back(page.data());
+      const int64_t numbers = kPageSize * (head_dim + stride);
+      pages[sequence].push_back(blocks.emplace_back(numbers * (bf16 ? 2 : 4)).data());
+      for (int64_t i = 0; i < numbers; ++i) Set(sequence, begin, i, kNan);
       for (int64_t p = begin; p < std::min(begin + kPageSize, end); ++p) {
-        std::fill_n(&Value(sequence, p, 0), stride, 0.0f);
-        for (int64_t i = 0; i < head_dim; ++i) {
-          Key(sequence, p, i) = keys[p * head_dim + i];
-          Value(sequence, p, i) = values[p * head_dim + i];
-        }
+        for (int64_t i = 0; i < stride; ++i)
+          SetValue(sequence, p, i, i < head_dim ? values[p * head_dim + i] : 0);
+        for (int64_t i = 0; i < head_dim; ++i) SetKey(sequence, p, i, keys[p * head_dim + i]);
       }
     }
   }
-  float& Key(int sequence, int64_t p, int64_t i) const {
-    return pages[sequence][p / kPageSize][i * kPageSize + p % kPageSize];
+  void Set(int sequence, int64_t p, int64_t index, float number) const {
+    std::byte* page = pages[sequence][p / kPageSize];
+    if (bf16) {
+      reinterpret_cast<uint16_t*>(page)[index] = RoundToBf16(number);
+    } else {
+      reinterpret_cast<float*>(page)[index] = number;
+    }
   }
-  float& Value(int sequence, int64_t p, int64_t i) const {
-    return pages[sequence][p / kPageSize][kPageSize * head_dim + p % kPageSize * stride + i];
+  float Get(int sequence, int64_t p, int64_t index) const {
+    const std::byte* page = pages[sequence][p / kPageSize];
+    if (!bf16) return reinterpret_cast<const float*>(page)[index];
+    return std::bit_cast<float>(uint32_t{reinterpret_cast<const uint16_t*>(page)[index]} << 16);
   }
+  int64_t KeyAt(int64_t p, int64_t i) const { return KeyIndex(bf16, i, p % kPageSize); }
+  int64_t ValueAt(int64_t p, int64_t i) const {
+    return kPageSize * head_dim + ValueIndex(bf16, stride, p % kPageSize, i);
+  }
+  void SetKey(int sequence, int64_t p, int64_t i, float number) const {
+    Set(sequence, p, KeyAt(p, i), number);
+  }
+  void SetValue(int sequence, int64_t p, int64_t i, float number) const {
+    Set(sequence, p, ValueAt(p, i), number);
+  }
+  float Key(int sequence, int64_t p, int64_t i) const { return Get(sequence, p, KeyAt(p, i)); }
+  float Value(int sequence, int64_t p, int64_t i) const { return Get(sequence, p, ValueAt(p, i)); }
 };
 
 // A tile of the rows `which` and the heads `first` .. first + heads - 1. By blocks in descending order, or
@@ -390,7 +412,7 @@ std::vector<Floats> RunAttention(const Kernels& kernels, const AttentionCase& c,
   for (int64_t p = 0; p < pages; ++p) {
     for (int32_t i = 0; i < static_cast<int32_t>(which.size()); ++i) {
       if (positions[i] <= p * kPageSize) continue;
-      const float* page = data.pages[c.rows[which[i]].sequence][p];
+      const void* page = data.pages[c.rows[which[i]].sequence][p];
       const bool goes_on = run_begins.back() < static_cast<int32_t>(runs.size()) &&
                            runs.back().page == page && runs.back().first + runs.back().rows == i;
       if (!goes_on) runs.push_back({page, i, 0});
@@ -410,6 +432,7 @@ std::vector<Floats> RunAttention(const Kernels& kernels, const AttentionCase& c,
                               .pages = pages,
                               .runs = runs.data(),
                               .run_begins = run_begins.data(),
+                              .bf16 = c.bf16,
                               .key_offset = 0,
                               .value_offset = kPageSize * c.head_dim,
                               .scratch = scratch.data()};
@@ -469,6 +492,10 @@ std::vector<AttentionCase> AttentionCases() {
   cases.push_back({3, 64, {{0, 590}, {1, 577}, {2, 610}, {3, 577}, {3, 578}, {4, 800}}, 17});
   cases.push_back({1, 36, {{0, 90}, {0, 91}, {1, 300}, {2, 40}}, 1});
   cases.push_back({4, 16, {{0, 300}, {1, 20}, {2, 256}}});
+  for (size_t i = 0, count = cases.size(); i < count; ++i) {
+    cases.push_back(cases[i]);
+    cases.back().bf16 = true;
+  }
   return cases;
 }
 
@@ -523,7 +550,7 @@ TEST(Attend, ARowDoesNotDependOnTileBlocksOrTarget) {
       EXPECT_TRUE(SameBits(reversed, whole)) << target;
     }
     // The comparison notices a value that is a little off.
-    data.Value(0, 0, 0) += 1e-3f;
+    data.SetValue(0, 0, 0, data.Value(0, 0, 0) + 1e-2f);
     EXPECT_FALSE(SameBits(RunAttention(KernelsFor(""), c, data), expected));
   }
 }
@@ -532,10 +559,11 @@ TEST(Attend, ARowDoesNotDependOnTileBlocksOrTarget) {
 TEST(Attend, ShowsNanWhereItIsSeen) {
   AttentionCase c = {2, 16, {}};
   for (int64_t p = 30; p < 45; ++p) c.rows.push_back({0, p});
-  const AttentionData clean(c);
-  for (bool in_key : {true, false}) {
-    const AttentionData data(c);
-    (in_key ? data.Key(0, 37, 3) : data.Value(0, 37, 3)) = kNan;
+  for (int kind = 0; kind < 4; ++kind) {
+    const bool in_key = kind % 2 == 0;
+    c.bf16 = kind / 2 == 1;
+    const AttentionData clean(c), data(c);
+    in_key ? data.SetKey(0, 37, 3, kNan) : data.SetValue(0, 37, 3, kNan);
     for (const std::string& target : KernelTargets()) {
       const std::vector<Floats> out = RunAttention(KernelsFor(target), c, data);
       const std::vector<Floats> expected = RunAttention(KernelsFor(target), c, clean);
@@ -548,6 +576,23 @@ TEST(Attend, ShowsNanWhereItIsSeen) {
         }
       }
     }
+  }
+}
+
+TEST(RoundToBf16, TakesTheNearestAndTiesToEven) {
+  const auto rounded = [](uint32_t bits) { return RoundToBf16(std::bit_cast<float>(bits)); };
+  EXPECT_EQ(rounded(0x3f800000), 0x3f80);
+  EXPECT_EQ(rounded(0x3f807fff), 0x3f80);
+  EXPECT_EQ(rounded(0x3f808000), 0x3f80);
+  EXPECT_EQ(rounded(0x3f808001), 0x3f81);
+  EXPECT_EQ(rounded(0x3f818000), 0x3f82);
+  EXPECT_EQ(rounded(0xbf818000), 0xbf82);
+  EXPECT_EQ(rounded(0x80000000), 0x8000);
+  EXPECT_EQ(rounded(0x00000001), 0x0000);
+  EXPECT_EQ(rounded(0x7f7fffff), 0x7f80);  // beyond the largest: infinity
+  EXPECT_EQ(rounded(0xff800000), 0xff80);
+  for (uint32_t nan : {0x7f800001u, 0xffffffffu, 0x7fffffffu, 0x7fc00000u}) {
+    EXPECT_TRUE(std::isnan(std::bit_cast<float>(uint32_t{rounded(nan)} << 16)));
   }
 }
 

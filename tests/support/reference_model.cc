@@ -25,6 +25,13 @@ void Add(Vector& x, const Vector& y) {
   for (size_t i = 0; i < x.size(); ++i) x[i] += y[i];
 }
 
+// To the nearest number with eight significant bits, as bfloat16 has, ties to even.
+double RoundTo8Bits(double x) {
+  int exponent = 0;
+  const double fraction = std::frexp(x, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(fraction, 8)), exponent - 8);
+}
+
 double Dot(const double* x, const double* y, int n) {
   double sum = 0;
   for (int i = 0; i < n; ++i) sum += x[i] * y[i];
@@ -60,7 +67,8 @@ Vector ReferenceFrequencies(const RopeConfig& rope, int head_dim) {
   return frequencies;
 }
 
-ReferenceModel::ReferenceModel(const Model& model) : model_(model), config_(model.config) {}
+ReferenceModel::ReferenceModel(const Model& model, KvDtype kv_dtype)
+    : model_(model), config_(model.config), kv_dtype_(kv_dtype) {}
 
 Vector ReferenceModel::Embed(int32_t token) const {
   Vector e(config_.hidden_size);
@@ -129,8 +137,13 @@ Vector ReferenceModel::Advance(const Vector& u, Cache& cache, double* rms) const
     Vector q = ReferenceLinear(w.q, w.q_bias, a), k = ReferenceLinear(w.k, w.k_bias, a);
     NormAndRotate(w.q_norm, config_.heads, position, q);
     NormAndRotate(w.k_norm, config_.kv_heads, position, k);
+    Vector v = ReferenceLinear(w.v, w.v_bias, a);
+    if (kv_dtype_ == KvDtype::kBF16) {
+      for (double& number : k) number = RoundTo8Bits(number);
+      for (double& number : v) number = RoundTo8Bits(number);
+    }
     cache.keys[l].push_back(k);
-    cache.values[l].push_back(ReferenceLinear(w.v, w.v_bias, a));
+    cache.values[l].push_back(v);
     Add(x, ReferenceLinear(w.o, w.o_bias, Attend(q, l, cache)));
 
     const Vector m = RmsNorm(x, w.post_attention_norm, config_.rms_norm_eps);

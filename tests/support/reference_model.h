@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/checkpoint/model.h"
+#include "engine/compute/backend.h"
 #include "engine/compute/step.h"
 
 namespace fullband {
@@ -20,7 +21,8 @@ class ReferenceModel {
     size_t length() const { return keys.empty() ? 0 : keys.front().size(); }
   };
 
-  explicit ReferenceModel(const Model& model);
+  // Keys and values are rounded as `kv_dtype` says, and else nothing is.
+  explicit ReferenceModel(const Model& model, KvDtype kv_dtype = KvDtype::kF32);
 
   Vector Embed(int32_t token) const;
   // e (x) h: the input at a fused position. `h_older` is h_{t-2}, or h_0 at t = 1.
@@ -37,6 +39,7 @@ class ReferenceModel {
 
   const Model& model_;
   const ModelConfig& config_;
+  KvDtype kv_dtype_;
 };
 
 // y = W x (+ b), and the frequencies of the rotary embedding, in double.

@@ -56,19 +56,48 @@ HWY_INLINE VF Kept(VF v) {
   return v;
 }
 
+// Numbers of a page that lie in one word: one float32, or two bfloat16, of positions far apart (keys) or next
+// to each other (values): see KeyIndex and ValueIndex.
+template <class T>
+constexpr int kInWord = sizeof(float) / sizeof(T);
+
+// The low (0) or the high (1) numbers of the words at `words`, widened.
+template <int kHalf>
+HWY_INLINE VF LoadHalf(const float* words) {
+  static_assert(kHalf == 0);
+  return Kept(hn::Load(DF(), words));
+}
+
+template <int kHalf>
+HWY_INLINE VF LoadHalf(const uint16_t* words) {
+  const hn::RebindToUnsigned<DF> d;
+  const auto both = hn::Load(d, reinterpret_cast<const uint32_t*>(words));
+  if constexpr (kHalf == 0) return Kept(hn::BitCast(DF(), hn::ShiftLeft<16>(both)));
+  return Kept(hn::BitCast(DF(), hn::And(both, hn::Set(d, 0xffff0000u))));
+}
+
+// Vector p of a row of keys.
+template <class T>
+HWY_INLINE VF LoadKeys(const T* keys, int64_t p) {
+  constexpr int64_t kWordVectors = kPageVectors / kInWord<T>;
+  if (p < kWordVectors) return LoadHalf<0>(keys + p * kLanes * kInWord<T>);
+  return LoadHalf<kInWord<T> - 1>(keys + (p - kWordVectors) * kLanes * kInWord<T>);
+}
+
 // Fetches what comes after what is at work, as far as the second-level cache: the first level has too few
 // places for lines on their way. `next` is only an address.
-template <bool kPrefetch>
-HWY_INLINE void Prefetch(const float* next, int64_t count) {
+template <bool kPrefetch, class T>
+HWY_INLINE void Prefetch(const T* next, int64_t count) {
+  constexpr int64_t kLine = 64 / sizeof(T);
   if constexpr (kPrefetch) {
-    for (int64_t i = 0; i < count; i += 16) __builtin_prefetch(next + i, 0, 2);
+    for (int64_t i = 0; i < count; i += kLine) __builtin_prefetch(next + i, 0, 2);
   }
 }
 
 // Scores of kQueries queries, `queries_apart` numbers from one sixteen to the next.
-template <int kQueries, bool kPrefetch>
-HWY_INLINE void ScoreQueries(const float* queries, int64_t queries_apart, int64_t head_dim, const float* keys,
-                             const float* next, float* scores) {
+template <int kQueries, bool kPrefetch, class T>
+HWY_INLINE void ScoreQueries(const float* queries, int64_t queries_apart, int64_t head_dim, const T* keys,
+                             const T* next, float* scores) {
   const DF d;
   VF sums[kQueries][kPageVectors];
   HWY_UNROLL(12)
@@ -83,7 +112,7 @@ HWY_INLINE void ScoreQueries(const float* queries, int64_t queries_apart, int64_
       if constexpr (kQueries > kPageVectors) {
         VF key[kPageVectors];
         HWY_UNROLL(8)
-        for (int64_t p = 0; p < kPageVectors; ++p) key[p] = Kept(hn::Load(d, keys + p * kLanes));
+        for (int64_t p = 0; p < kPageVectors; ++p) key[p] = LoadKeys(keys, p);
         HWY_UNROLL(12)
         for (int q = 0; q < kQueries; ++q) {
           const VF query = hn::Set(d, queries[q * 16 + i]);
@@ -96,7 +125,7 @@ HWY_INLINE void ScoreQueries(const float* queries, int64_t queries_apart, int64_
         for (int q = 0; q < kQueries; ++q) query[q] = hn::Set(d, queries[q * 16 + i]);
         HWY_UNROLL(8)
         for (int64_t p = 0; p < kPageVectors; ++p) {
-          const VF key = Kept(hn::Load(d, keys + p * kLanes));
+          const VF key = LoadKeys(keys, p);
           HWY_UNROLL(12)
           for (int q = 0; q < kQueries; ++q) sums[q][p] = hn::MulAdd(query[q], key, sums[q][p]);
         }
@@ -112,9 +141,9 @@ HWY_INLINE void ScoreQueries(const float* queries, int64_t queries_apart, int64_
   }
 }
 
-template <int kQueries, bool kPrefetch>
-void ScoreUpTo(int64_t count, const float* queries, int64_t queries_apart, int64_t head_dim,
-               const float* keys, const float* next, float* scores) {
+template <int kQueries, bool kPrefetch, class T>
+void ScoreUpTo(int64_t count, const float* queries, int64_t queries_apart, int64_t head_dim, const T* keys,
+               const T* next, float* scores) {
   if constexpr (kQueries > 1) {
     if (count < kQueries) {
       return ScoreUpTo<kQueries - 1, kPrefetch>(count, queries, queries_apart, head_dim, keys, next, scores);
@@ -138,8 +167,9 @@ HWY_INLINE void ForGroups(int64_t count, Work work) {
 }
 
 // Scores of `count` queries. The first group fetches `next` meanwhile.
+template <class T>
 HWY_INLINE void ScorePage(int64_t count, const float* queries, int64_t queries_apart, int64_t head_dim,
-                          const float* keys, const float* next, float* scores) {
+                          const T* keys, const T* next, float* scores) {
   ForGroups<kScoreQueries>(count, [&](int64_t first, int64_t size) {
     const float* q = queries + first * 16;
     float* out = scores + first * kWeightStride;
@@ -215,19 +245,47 @@ HWY_INLINE void BlockWeights(float* scores, int64_t present, float* largest, flo
 // ------------------------------------------------------------------------------------------------ values
 
 // What a page's values are mixed into: kVectors of each query's numbers, `apart` from query to query.
+template <class T>
 struct Mixture {
   const float* weights;
-  const float* values;
-  const float* next;  // fetched meanwhile
-  int64_t stride;     // of values
-  int64_t present;    // positions
-  bool first;         // page of the block: nothing has been mixed
+  const T* values;
+  const T* next;    // fetched meanwhile
+  int64_t stride;   // of values
+  int64_t present;  // positions
+  bool first;       // page of the block: nothing has been mixed
   float* mixed;
   int64_t apart;
 };
 
-template <int kQueries, int kVectors, bool kPrefetch>
-HWY_INLINE void MixQueries(const Mixture& m) {
+// Adds one position's values, the low or the high ones of their words.
+template <int kHalf, int kQueries, int kVectors, class T>
+HWY_INLINE void MixPosition(const float* weights, const T* values, VF (&sums)[kQueries][kVectors]) {
+  const DF d;
+  if constexpr (kQueries > 3) {
+    VF value[kVectors];
+    HWY_UNROLL(16)
+    for (int v = 0; v < kVectors; ++v) value[v] = LoadHalf<kHalf>(values + v * kLanes * kInWord<T>);
+    HWY_UNROLL(6)
+    for (int q = 0; q < kQueries; ++q) {
+      const VF weight = hn::Set(d, weights[q * kWeightStride]);
+      HWY_UNROLL(16)
+      for (int v = 0; v < kVectors; ++v) sums[q][v] = hn::MulAdd(weight, value[v], sums[q][v]);
+    }
+  } else {
+    VF weight[kQueries];
+    HWY_UNROLL(6)
+    for (int q = 0; q < kQueries; ++q) weight[q] = hn::Set(d, weights[q * kWeightStride]);
+    HWY_UNROLL(16)
+    for (int v = 0; v < kVectors; ++v) {
+      const VF value = LoadHalf<kHalf>(values + v * kLanes * kInWord<T>);
+      HWY_UNROLL(6)
+      for (int q = 0; q < kQueries; ++q) sums[q][v] = hn::MulAdd(weight[q], value, sums[q][v]);
+    }
+  }
+}
+
+template <int kQueries, int kVectors, bool kPrefetch, class T>
+HWY_INLINE void MixQueries(const Mixture<T>& m) {
   const DF d;
   VF sums[kQueries][kVectors];
   HWY_UNROLL(6)
@@ -237,32 +295,17 @@ HWY_INLINE void MixQueries(const Mixture& m) {
       sums[q][v] = m.first ? hn::Zero(d) : hn::Load(d, m.mixed + q * m.apart + v * kLanes);
     }
   }
-  const float* values = m.values;
-  const float* next = m.next;
-  for (int64_t p = 0; p < m.present; ++p, values += m.stride, next += m.stride) {
-    Prefetch<kPrefetch>(next, kVectors * kLanes);
-    if constexpr (kQueries > 3) {
-      VF value[kVectors];
-      HWY_UNROLL(16)
-      for (int v = 0; v < kVectors; ++v) value[v] = Kept(hn::Load(d, values + v * kLanes));
-      HWY_UNROLL(6)
-      for (int q = 0; q < kQueries; ++q) {
-        const VF weight = hn::Set(d, m.weights[q * kWeightStride + p]);
-        HWY_UNROLL(16)
-        for (int v = 0; v < kVectors; ++v) sums[q][v] = hn::MulAdd(weight, value[v], sums[q][v]);
-      }
-    } else {
-      VF weight[kQueries];
-      HWY_UNROLL(6)
-      for (int q = 0; q < kQueries; ++q) weight[q] = hn::Set(d, m.weights[q * kWeightStride + p]);
-      HWY_UNROLL(16)
-      for (int v = 0; v < kVectors; ++v) {
-        const VF value = Kept(hn::Load(d, values + v * kLanes));
-        HWY_UNROLL(6)
-        for (int q = 0; q < kQueries; ++q) sums[q][v] = hn::MulAdd(weight[q], value, sums[q][v]);
-      }
-    }
+  const T* values = m.values;
+  const T* next = m.next;
+  int64_t p = 0;
+  for (; p + kInWord<T> <= m.present; p += kInWord<T>) {
+    Prefetch<kPrefetch>(next, kVectors * kLanes * kInWord<T>);
+    MixPosition<0>(m.weights + p, values, sums);
+    if constexpr (kInWord<T> == 2) MixPosition<1>(m.weights + p + 1, values, sums);
+    values += m.stride * kInWord<T>;
+    next += m.stride * kInWord<T>;
   }
+  if (p < m.present) MixPosition<0>(m.weights + p, values, sums);
   HWY_UNROLL(6)
   for (int q = 0; q < kQueries; ++q) {
     HWY_UNROLL(16)
@@ -271,15 +314,15 @@ HWY_INLINE void MixQueries(const Mixture& m) {
 }
 
 // All numbers of `count` queries, count <= kQueries.
-template <int kQueries, bool kPrefetch>
-void MixUpTo(int64_t count, const Mixture& mixture) {
+template <int kQueries, bool kPrefetch, class T>
+void MixUpTo(int64_t count, const Mixture<T>& mixture) {
   if constexpr (kQueries > 1) {
     if (count < kQueries) return MixUpTo<kQueries - 1, kPrefetch>(count, mixture);
   }
-  Mixture m = mixture;
+  Mixture<T> m = mixture;
   const auto advance = [&m](int64_t numbers) {
-    m.values += numbers;
-    m.next += numbers;
+    m.values += numbers * kInWord<T>;
+    m.next += numbers * kInWord<T>;
     m.mixed += numbers;
   };
   int64_t left = m.stride;
@@ -293,10 +336,11 @@ void MixUpTo(int64_t count, const Mixture& mixture) {
   }
 }
 
-HWY_INLINE void MixPage(int64_t count, const Mixture& m) {
+template <class T>
+HWY_INLINE void MixPage(int64_t count, const Mixture<T>& m) {
   ForGroups<kMixQueries>(count, [&](int64_t first, int64_t size) {
     if (first == 0) return MixUpTo<kMixQueries, true>(size, m);
-    Mixture some = m;
+    Mixture<T> some = m;
     some.weights += first * kWeightStride;
     some.mixed += first * m.apart;
     MixUpTo<kMixQueries, false>(size, some);
@@ -325,17 +369,23 @@ HWY_INLINE float* PartOf(const AttentionTile& t, float* part, int64_t query) {
   return part + query * AttentionPartSize(1, t.head_dim);
 }
 
+template <class T>
+HWY_INLINE const T* PageOf(const PageRun& run) {
+  return static_cast<const T*>(run.page);
+}
+
+template <class T>
 HWY_INLINE void ScoreBlock(const AttentionTile& t, int64_t block, const TileMemory& memory) {
   const int64_t first_page = block * kBlockPages, end_page = std::min(first_page + kBlockPages, t.pages);
   for (int64_t page = first_page; page < end_page; ++page) {
     for (int32_t r = t.run_begins[page]; r < t.run_begins[page + 1]; ++r) {
       const PageRun& run = t.runs[r];
       // The block's values come after its last keys.
-      const float* next = r + 1 < t.run_begins[end_page]
-                              ? t.runs[r + 1].page + t.key_offset
-                              : t.runs[t.run_begins[first_page]].page + t.value_offset;
+      const T* next = r + 1 < t.run_begins[end_page]
+                          ? PageOf<T>(t.runs[r + 1]) + t.key_offset
+                          : PageOf<T>(t.runs[t.run_begins[first_page]]) + t.value_offset;
       ScorePage(run.rows * t.heads, memory.queries + run.first * t.heads * 16, t.rows * t.heads * 16,
-                t.head_dim, run.page + t.key_offset, next,
+                t.head_dim, PageOf<T>(run) + t.key_offset, next,
                 memory.weights + run.first * t.heads * kWeightStride + (page - first_page) * kPageSize);
     }
   }
@@ -353,6 +403,7 @@ HWY_INLINE void WeighBlock(const AttentionTile& t, int64_t block, const TileMemo
   }
 }
 
+template <class T>
 HWY_INLINE void MixBlock(const AttentionTile& t, int64_t block, const TileMemory& memory, float* part) {
   const int64_t first_page = block * kBlockPages, end_page = std::min(first_page + kBlockPages, t.pages);
   for (int64_t page = first_page; page < end_page; ++page) {
@@ -361,35 +412,43 @@ HWY_INLINE void MixBlock(const AttentionTile& t, int64_t block, const TileMemory
     };
     for (int32_t r = t.run_begins[page]; r < t.run_begins[page + 1]; ++r) {
       const PageRun& run = t.runs[r];
-      const float* values = run.page + t.value_offset;
+      const T* values = PageOf<T>(run) + t.value_offset;
       // The next block's keys come after the last values.
-      const bool last = r + 1 == t.run_begins[t.pages];
-      const float* next = last                              ? values
-                          : r + 1 == t.run_begins[end_page] ? t.runs[r + 1].page + t.key_offset
-                                                            : t.runs[r + 1].page + t.value_offset;
+      const T* next = values;
+      if (r + 1 < t.run_begins[t.pages]) {
+        next = PageOf<T>(t.runs[r + 1]) + (r + 1 < t.run_begins[end_page] ? t.value_offset : t.key_offset);
+      }
       // Rows that see equally many of the page's positions go together.
       for (int64_t row = run.first, end; row < run.first + run.rows; row = end) {
         for (end = row + 1; end < run.first + run.rows && present(end) == present(row); ++end) {
         }
         const int64_t query = row * t.heads;
-        MixPage((end - row) * t.heads,
-                {.weights = memory.weights + query * kWeightStride + (page - first_page) * kPageSize,
-                 .values = values,
-                 .next = next,
-                 .stride = ValueStride(t.head_dim),
-                 .present = present(row),
-                 .first = page == first_page,
-                 .mixed = PartOf(t, part, query),
-                 .apart = AttentionPartSize(1, t.head_dim)});
+        MixPage<T>((end - row) * t.heads,
+                   {.weights = memory.weights + query * kWeightStride + (page - first_page) * kPageSize,
+                    .values = values,
+                    .next = next,
+                    .stride = ValueStride(t.head_dim),
+                    .present = present(row),
+                    .first = page == first_page,
+                    .mixed = PartOf(t, part, query),
+                    .apart = AttentionPartSize(1, t.head_dim)});
       }
     }
   }
 }
 
 HWY_INLINE void RunBlock(const AttentionTile& t, int64_t block, const TileMemory& memory, float* part) {
-  ScoreBlock(t, block, memory);
+  if (t.bf16) {
+    ScoreBlock<uint16_t>(t, block, memory);
+  } else {
+    ScoreBlock<float>(t, block, memory);
+  }
   WeighBlock(t, block, memory, part);
-  MixBlock(t, block, memory, part);
+  if (t.bf16) {
+    MixBlock<uint16_t>(t, block, memory, part);
+  } else {
+    MixBlock<float>(t, block, memory, part);
+  }
 }
 
 // Joins a later block's part to those before.

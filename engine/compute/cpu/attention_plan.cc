@@ -74,7 +74,7 @@ void AttentionPlan::FindRuns(std::span<const Span> spans, const Pages& pages, Pl
     for (int32_t i = 0; i < tile.rows; ++i) {
       const int32_t row = tile.first_row + i;
       if (positions_[row] <= p * kPageSize) continue;
-      const float* page = pages.page(spans[span_of_[row]].pages[p]);
+      const void* page = pages.page(spans[span_of_[row]].pages[p]);
       if (end == i && runs_.back().page == page) {
         ++runs_.back().rows;
       } else {

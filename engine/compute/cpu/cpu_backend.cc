@@ -34,12 +34,16 @@ CpuBackend::CpuBackend(std::shared_ptr<const Model> model, const CpuOptions& opt
     : model_(std::move(model)),
       config_(model_->config),
       kernels_(KernelsFor(options.target)),
-      info_{.device = "cpu", .target = kernels_.target, .numerics = kNumerics, .page_size = kPageSize},
+      info_{.device = "cpu",
+            .target = kernels_.target,
+            .numerics = kNumerics,
+            .page_size = kPageSize,
+            .kv_dtype = options.kv_dtype},
       threads_(CountThreads(options.threads)),
       width_(Padded(config_.hidden_size)),
       weights_(PackWeights(*model_)),
       rope_(config_.rope, config_.head_dim),
-      pages_(config_),
+      pages_(config_, options.kv_dtype),
       attention_(config_, kernels_, threads_),
       gates_(config_.vocab_size, width_, weights_.token_gate.panels > 0 ? kGateBytes : 0) {}
 
@@ -271,8 +275,9 @@ std::unique_ptr<Backend> MakeCpuBackend(std::shared_ptr<const Model> model, cons
 
 BackendMemory PlanCpuMemory(const Model& model, const CpuOptions& options, const StepBounds& largest) {
   return {.weights = PackedBytes(model.weights),
-          .page = Pages(model.config).page_bytes(),
-          .state = Padded(model.config.hidden_size) * static_cast<int64_t>(sizeof(float)),
+          .page = Pages(model.config, options.kv_dtype).page_bytes(),
+          .state = (model.weights.state_proj ? 2 : 1) * Padded(model.config.hidden_size) *
+                   static_cast<int64_t>(sizeof(float)),
           .workspace = CpuBackend::WorkspaceBytes(model.config, options, largest)};
 }
 

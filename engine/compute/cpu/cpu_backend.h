@@ -54,7 +54,7 @@ class CpuBackend final : public Backend {
   // Where a row stands.
   struct Place {
     int position = 0;
-    float* page = nullptr;  // that its own key and value go to
+    void* page = nullptr;  // that its own key and value go to
   };
 
   // W^U h of the state in a slot, where it is known.

@@ -38,9 +38,20 @@ inline constexpr int64_t kBlockPages = 8;
 inline constexpr int64_t kBlockPositions = kBlockPages * kPageSize;
 constexpr int64_t AttentionBlocks(int64_t pages) { return (pages + kBlockPages - 1) / kBlockPages; }
 
+// Where one head's keys and values lie in a page, in numbers from where they begin. Keys are [head_dim][32],
+// so that scores have positions in lanes, and values [32][ValueStride], so that mixing them has dimensions in
+// lanes. Two bfloat16 numbers make a word, which is taken apart by a shift and a mask: those of positions p
+// and p + 16 for keys, of 2p and 2p + 1 for values.
+constexpr int64_t KeyIndex(bool bf16, int64_t i, int64_t place) {
+  return i * kPageSize + (bf16 ? place % 16 * 2 + place / 16 : place);
+}
+constexpr int64_t ValueIndex(bool bf16, int64_t stride, int64_t place, int64_t i) {
+  return bf16 ? place / 2 * 2 * stride + i * 2 + place % 2 : place * stride + i;
+}
+
 // Rows first .. first + rows - 1 of a tile see positions of the same page.
 struct PageRun {
-  const float* page = nullptr;
+  const void* page = nullptr;
   int32_t first = 0;
   int32_t rows = 0;
 };
@@ -58,8 +69,9 @@ struct AttentionTile {
   int64_t pages = 0;                      // of the row that sees most
   const PageRun* runs = nullptr;          // by ascending page, then row
   const int32_t* run_begins = nullptr;    // [pages + 1]: the runs of page i are run_begins[i] .. [i + 1] - 1
-  int64_t key_offset = 0;    // in each page, where [head_dim][kPageSize] keys of this layer and head begin
-  int64_t value_offset = 0;  // likewise [kPageSize][ValueStride(head_dim)] values
+  bool bf16 = false;                      // what pages hold; else float32
+  int64_t key_offset = 0;    // in each page, where this layer's and head's keys begin, in numbers
+  int64_t value_offset = 0;  // likewise its values
   float* scratch = nullptr;  // AttentionScratchSize(rows * heads, head_dim) numbers
 };
 

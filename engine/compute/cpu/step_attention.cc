@@ -60,6 +60,7 @@ void StepAttention::RunItem(const PlannedItem& item, int layer, const Pages& pag
                               .pages = planned.pages,
                               .runs = plan_.runs().data(),
                               .run_begins = plan_.run_begins().data() + planned.first_begin,
+                              .bf16 = pages.bf16(),
                               .key_offset = pages.KeyOffset(layer, item.head),
                               .value_offset = pages.ValueOffset(layer, item.head),
                               .scratch = scratch};
