@@ -92,6 +92,11 @@ void AddEngineOptions(CLI::App& command, EngineOptions* options) {
   command
       .add_option("--target", options->target, "instruction set to use, e.g. AVX2; default: the best here")
       ->type_name("NAME");
+  command
+      .add_option("--kv-dtype", options->kv_dtype,
+                  "what keys and values are kept in: f32, or bf16, which halves their memory and rounds them")
+      ->capture_default_str()
+      ->type_name("NAME");
 }
 
 void AddItemOptions(CLI::App& command, TaskOptions* task) {

@@ -23,7 +23,7 @@ void AddSettingOption(CLI::App& command, std::string* setting);
 // Bytes, as people write them: a whole number, of KiB, MiB or GiB where K, M or G follows; nothing for other
 // texts.
 std::optional<int64_t> ParseSize(const std::string& text);
-// --device --threads --batch --chunk --prefix-cache --target
+// --device --threads --batch --chunk --prefix-cache --target --kv-dtype
 void AddEngineOptions(CLI::App& command, EngineOptions* options);
 // --limit --shots --max-new --data-dir
 void AddItemOptions(CLI::App& command, TaskOptions* task);

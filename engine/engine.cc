@@ -42,6 +42,7 @@ void CheckOptions(const EngineOptions& options) {
     throw UsageError("--threads",
                      "is " + std::to_string(options.threads) + ", more than " + std::to_string(kMaxThreads),
                      "0 takes as many as there are");
+  KvDtypeNamed(options.kv_dtype);
   if (options.kv_memory < 0) throw UsageError("key/value memory", "must not be negative");
   if (options.prefix_cache < EngineOptions::kAuto) throw UsageError("--prefix-cache", "must not be negative");
 }
@@ -178,8 +179,9 @@ Engine::Engine(const std::filesystem::path& folder, const EngineOptions& options
     return Tokenizer::Exists(folder) ? Tokenizer::Load(folder) : nullptr;
   });
   std::shared_ptr<const Model> model = LoadModel(folder);
-  std::unique_ptr<Backend> backend =
-      MakeCpuBackend(model, {.threads = options.threads, .target = options.target});
+  std::unique_ptr<Backend> backend = MakeCpuBackend(
+      model,
+      {.threads = options.threads, .target = options.target, .kv_dtype = KvDtypeNamed(options.kv_dtype)});
   impl_ = std::make_unique<Impl>(std::move(model), std::move(backend), tokenizer.get(), options);
 }
 

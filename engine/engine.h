@@ -23,13 +23,14 @@ namespace fullband {
 
 struct EngineOptions {
   std::string device = "cpu";
-  int threads = 0;        // 0: as many as the process may use
-  std::string target;     // Highway target to pin; empty: the best
-  int batch = 0;          // sequences in flight at most; 0: as many as memory allows and speed repays.
-                          // Never changes a result.
-  int chunk = 128;        // prefill rows a step at most
-  int64_t kv_memory = 0;  // bytes that key/value pages may take; 0: half of the memory that is free. A
-                          // sequence that needs more runs alone. Never changes a result.
+  int threads = 0;               // 0: as many as the process may use
+  std::string target;            // Highway target to pin; empty: the best
+  std::string kv_dtype = "f32";  // what keys and values are kept in: "f32" or "bf16"
+  int batch = 0;                 // sequences in flight at most; 0: as many as memory allows and speed repays.
+                                 // Never changes a result.
+  int chunk = 128;               // prefill rows a step at most
+  int64_t kv_memory = 0;         // bytes that key/value pages may take; 0: half of the memory that is free. A
+                                 // sequence that needs more runs alone. Never changes a result.
   // Bytes of them that may be kept for beginnings of prompts that were run before; 0: every prompt is run
   // from its beginning; kAuto: at most 1 GiB and half of all. Never changes a result.
   int64_t prefix_cache = kAuto;

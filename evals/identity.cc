@@ -82,6 +82,7 @@ ModelIdentity IdentifyModel(const Engine& engine, const std::string& weights_sha
   identity.numerics = engine.backend_info().numerics;
   identity.device = engine.backend_info().device;
   identity.target = engine.backend_info().target;
+  identity.kv_dtype = KvDtypeName(engine.backend_info().kv_dtype);
   if (engine.model()) identity.weights_dtype = WeightsDtype(*engine.model());
   return identity;
 }
@@ -145,6 +146,7 @@ nlohmann::json IdentityJson(const RunIdentity& identity) {
   // Left out where they are the usual ones: runs of stores that know of no others go on.
   if (nlohmann::json thoughts = MarkersJson(model.thoughts); !thoughts.is_null())
     json["thoughts"] = std::move(thoughts);
+  if (model.kv_dtype != "f32") json["numerics"]["kv"] = model.kv_dtype;
   return json;
 }
 

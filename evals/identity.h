@@ -24,7 +24,8 @@ struct ModelIdentity {
   std::string device, target;
   std::string weights_dtype;  // "bfloat16", or all that occur: "bfloat16+float32"
   std::string activations_dtype = "float32";
-  ThoughtMarkers thoughts;  // where a choose suite is asked, the usual ones
+  ThoughtMarkers thoughts;       // where a choose suite is asked, the usual ones
+  std::string kv_dtype = "f32";  // KvDtypeName
 };
 
 struct TaskIdentity {

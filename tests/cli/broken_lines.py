@@ -116,6 +116,7 @@ LINE_ROWS = [
     Row("unknown device", run(device="gpu"), 2, ["gpu", "cpu"]),
     Row("unknown device to decode", decode(*TOKENS, "--device", "cqu"), 2, ["cqu", "cpu"]),
     Row("unknown target", run(target="AVX22"), 2, ["AVX22", "AVX2"]),
+    Row("unknown kind of keys and values", run(kv_dtype="f16"), 2, ["--kv-dtype", "bf16"]),
     Row("unknown format", run(format="chats"), 2, ["chats", "chat"]),
     Row("system prompt without chat", run(system="Be brief."), 2, ["--system", "chat"]),
     Row("chat without a template", run(format="chat"), 1, ["chat", "template"]),

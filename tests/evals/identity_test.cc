@@ -37,6 +37,7 @@ TEST(RunKey, EveryFieldCounts) {
       {"target", [](RunIdentity& i) { i.model.target = "AVX3"; }},
       {"weights' dtype", [](RunIdentity& i) { i.model.weights_dtype = "float32"; }},
       {"activations' dtype", [](RunIdentity& i) { i.model.activations_dtype = "bfloat16"; }},
+      {"keys' and values' dtype", [](RunIdentity& i) { i.model.kv_dtype = "bf16"; }},
       {"suite", [](RunIdentity& i) { i.task.suite = std::string("other"); }},
       {"suite version", [](RunIdentity& i) { i.task.suite_version = 2; }},
       {"definition", [](RunIdentity& i) { i.task.definition["reader"] = std::string("other"); }},
