@@ -56,16 +56,23 @@ int32_t Draw(const std::vector<int32_t>& tokens, const std::vector<double>& weig
 
 }  // namespace
 
-std::vector<int32_t> BestTokens(std::span<const float> logits, int count) {
+std::vector<int32_t> BestTokens(std::span<const float> logits, int count, std::span<const float> maxima) {
   const size_t wanted = std::min<size_t>(std::max(count, 0), logits.size());
+  const int32_t size = static_cast<int32_t>(logits.size()), block = kLogitBlock;
   const Better better{logits};
   std::vector<int32_t> best;
   best.reserve(wanted + 1);
-  for (int32_t token = 0; token < static_cast<int32_t>(logits.size()) && wanted > 0; ++token) {
-    // Later ids lose ties, so only a larger logit can displace the worst of the list.
-    if (best.size() == wanted && !(logits[token] > Rank(logits[best.back()]))) continue;
-    best.insert(std::upper_bound(best.begin(), best.end(), token, better), token);
-    if (best.size() > wanted) best.pop_back();
+  // Later ids lose ties, so only a larger logit can displace the worst of the list.
+  const auto is_of_use = [&](float logit) {
+    return best.size() < wanted || logit > Rank(logits[best.back()]);
+  };
+  for (int32_t begin = 0; begin < size && wanted > 0; begin += block) {
+    if (!maxima.empty() && !is_of_use(maxima[begin / block])) continue;
+    for (int32_t token = begin; token < std::min(begin + block, size); ++token) {
+      if (!is_of_use(logits[token])) continue;
+      best.insert(std::upper_bound(best.begin(), best.end(), token, better), token);
+      if (best.size() > wanted) best.pop_back();
+    }
   }
   return best;
 }
@@ -80,9 +87,9 @@ void CheckSampleSpec(const SampleSpec& spec) {
     throw Error("top-p", fmt::format("{} is not in (0, 1]", spec.top_p));
 }
 
-int32_t SampleToken(std::span<const float> logits, const SampleSpec& spec) {
+int32_t SampleToken(std::span<const float> logits, const SampleSpec& spec, std::span<const float> maxima) {
   CheckSampleSpec(spec);
-  const int32_t best = BestTokens(logits, 1).front();
+  const int32_t best = BestTokens(logits, 1, maxima).front();
   if (spec.temperature == 0) return best;
 
   const double largest = Rank(logits[best]);
@@ -106,13 +113,14 @@ int32_t SampleToken(std::span<const float> logits, const SampleSpec& spec) {
   return Draw(tokens, weights, Uniform(spec.key, spec.counter));
 }
 
-QueryResult AnswerQuery(const Query& query, std::span<const float> logits, double log_sum) {
+QueryResult AnswerQuery(const Query& query, std::span<const float> logits, double log_sum,
+                        std::span<const float> maxima) {
   const auto logprob = [&](int32_t token) { return static_cast<float>(logits[token] - log_sum); };
   QueryResult result;
   for (int32_t token : query.targets) result.target_logprobs.push_back(logprob(token));
-  for (int32_t token : BestTokens(logits, query.top)) result.top.push_back({token, logprob(token)});
+  for (int32_t token : BestTokens(logits, query.top, maxima)) result.top.push_back({token, logprob(token)});
   if (query.sample) {
-    const int32_t token = SampleToken(logits, query.spec);
+    const int32_t token = SampleToken(logits, query.spec, maxima);
     result.sampled = {token, logprob(token)};
   }
   return result;

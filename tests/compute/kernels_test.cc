@@ -15,6 +15,7 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "engine/compute/cpu/pages.h"
+#include "engine/compute/sampling.h"
 
 namespace fullband {
 namespace {
@@ -285,6 +286,11 @@ TEST(Gates, AgreeWithPlainCode) {
   }
 }
 
+double LogSumExp(const std::string& target, const Floats& x) {
+  Floats maxima(x.size() / kLogitBlock + 1);
+  return KernelsFor(target).log_sum_exp(x.data(), x.size(), maxima.data());
+}
+
 TEST(LogSumExp, AgreesWithPlainCode) {
   for (int64_t size : {1, 5, 67, 1024, 5000}) {
     Floats x = Numbers(size, 9);
@@ -292,11 +298,10 @@ TEST(LogSumExp, AgreesWithPlainCode) {
     double sum = 0;
     for (float v : x) sum += std::exp(v - 100.0);
     for (const std::string& target : KernelTargets()) {
-      EXPECT_NEAR(KernelsFor(target).log_sum_exp(x.data(), size), 100 + std::log(sum), 80 * kEpsilon)
-          << target;
+      EXPECT_NEAR(LogSumExp(target, x), 100 + std::log(sum), 80 * kEpsilon) << target;
     }
     for (const std::string& target : FusedTargets()) {
-      EXPECT_EQ(KernelsFor(target).log_sum_exp(x.data(), size), KernelsFor("").log_sum_exp(x.data(), size));
+      EXPECT_EQ(LogSumExp(target, x), LogSumExp("", x));
     }
   }
 }
@@ -306,7 +311,27 @@ TEST(LogSumExp, ShowsNan) {
     Floats x = Numbers(67, 9);
     x[place] = kNan;
     for (const std::string& target : KernelTargets()) {
-      EXPECT_TRUE(std::isnan(KernelsFor(target).log_sum_exp(x.data(), 67))) << target;
+      EXPECT_TRUE(std::isnan(LogSumExp(target, x))) << target;
+    }
+  }
+}
+
+TEST(LogSumExp, FindsTheLargestOfEachBlock) {
+  for (int64_t size : {1, 63, 64, 65, 1000}) {
+    Floats x = Numbers(size, 9);
+    for (int64_t i = 0; i < size; i += 5) x[i] = kNan;
+    std::fill_n(x.begin() + size / 2, std::min<int64_t>(150, size - size / 2), kNan);  // whole blocks
+    const int64_t blocks = (size + kLogitBlock - 1) / kLogitBlock;
+    Floats expected(blocks, -kInf);
+    for (int64_t i = 0; i < size; ++i) {
+      if (x[i] > expected[i / kLogitBlock]) expected[i / kLogitBlock] = x[i];
+    }
+    for (const std::string& target : KernelTargets()) {
+      Floats maxima(blocks + 1, 77);
+      KernelsFor(target).log_sum_exp(x.data(), size, maxima.data());
+      EXPECT_EQ(maxima.back(), 77);
+      maxima.pop_back();
+      EXPECT_EQ(maxima, expected) << target << " " << size;
     }
   }
 }

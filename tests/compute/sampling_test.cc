@@ -7,8 +7,10 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include "common/error.h"
+#include "common/hash.h"
 #include "engine/compute/random.h"
 
 namespace fullband {
@@ -41,6 +43,34 @@ std::map<int32_t, double> Softmax(const Floats& logits, double temperature,
   return p;
 }
 
+// Many ties, NaN and infinities in places that differ with `seed`.
+Floats RoughLogits(int size, uint64_t seed) {
+  Floats logits;
+  for (int i = 0; i < size; ++i) {
+    const uint64_t bits = Mix64(seed << 32 | i);
+    const float special[] = {kNan, kInf, -kInf, 0.0f, -0.0f};
+    logits.push_back(bits % 11 < seed % 3 ? special[bits / 11 % 5] : static_cast<float>(bits / 64 % 40));
+  }
+  return logits;
+}
+
+std::vector<int32_t> BestBySorting(const Floats& logits, size_t count) {
+  const auto rank = [&](int32_t token) { return std::isnan(logits[token]) ? -kInf : logits[token]; };
+  std::vector<int32_t> order(logits.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return rank(a) > rank(b); });
+  order.resize(std::min(count, order.size()));
+  return order;
+}
+
+Floats Maxima(const Floats& logits) {
+  Floats maxima((logits.size() + kLogitBlock - 1) / kLogitBlock, -kInf);
+  for (size_t i = 0; i < logits.size(); ++i) {
+    if (logits[i] > maxima[i / kLogitBlock]) maxima[i / kLogitBlock] = logits[i];
+  }
+  return maxima;
+}
+
 // Five standard deviations of a share over 20,000 draws are below 0.018.
 bool Near(const std::map<int32_t, double>& got, const std::map<int32_t, double>& expected) {
   return got.size() == expected.size() && std::all_of(got.begin(), got.end(), [&](const auto& entry) {
@@ -49,6 +79,21 @@ bool Near(const std::map<int32_t, double>& got, const std::map<int32_t, double>&
 }
 
 const Floats kLogits = {1.0f, 0.2f, 2.0f, -1.0f, 1.5f};
+
+TEST(BestTokens, AgreesWithSortingWithAndWithoutMaxima) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    const Floats logits = RoughLogits(1 + seed * 7 % 400, seed);
+    const Floats maxima = Maxima(logits);
+    for (int count : {1, 2, 5, 70, 500}) {
+      const std::vector<int32_t> expected = BestBySorting(logits, count);
+      EXPECT_EQ(BestTokens(logits, count), expected) << seed;
+      EXPECT_EQ(BestTokens(logits, count, maxima), expected) << seed;
+    }
+    EXPECT_EQ(SampleToken(logits, {}, maxima), BestBySorting(logits, 1).front());
+  }
+  const Floats broken(200, kNan);
+  EXPECT_THAT(BestTokens(broken, 3, Maxima(broken)), ElementsAre(0, 1, 2));
+}
 
 TEST(BestTokens, OrdersByLogitThenId) {
   EXPECT_THAT(BestTokens(kLogits, 2), ElementsAre(2, 4));

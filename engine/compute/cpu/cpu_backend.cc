@@ -115,6 +115,7 @@ void CpuBackend::Workspace::Resize(const ModelConfig& config, int threads, const
   query_states.Resize(asked, width);
   query_products.Resize(asked, width);
   logits.Resize(asked, Padded(config.vocab_size));
+  maxima.Resize(asked, (config.vocab_size + kLogitBlock - 1) / kLogitBlock);
   scratch.Resize(threads, ValueStride(config.head_dim));
   const int64_t widest =
       std::max({int64_t{config.hidden_size}, heads_width, int64_t{config.intermediate_size}});
@@ -124,7 +125,7 @@ void CpuBackend::Workspace::Resize(const ModelConfig& config, int threads, const
 int64_t CpuBackend::Workspace::bytes() const {
   int64_t bytes = packed.size() * static_cast<int64_t>(sizeof(float));
   for (const Rows* r : {&x, &normed, &qkv, &mixed, &gate_up, &states, &state_products, &tokens, &gates,
-                        &query_states, &query_products, &logits, &scratch})
+                        &query_states, &query_products, &logits, &maxima, &scratch})
     bytes += r->bytes();
   return bytes;
 }
@@ -261,8 +262,9 @@ void CpuBackend::Answer(const Step& step, StepResult* result) {
       ProjectStates(step, first, count, packed);
       ShareItems(count, [&](int64_t i) {
         const std::span<const float> logits(work_.logits.row(i), config_.vocab_size);
-        const double log_sum = kernels_.log_sum_exp(logits.data(), logits.size());
-        result->queries[first + i] = AnswerQuery(step.queries[first + i], logits, log_sum);
+        const std::span<float> maxima(work_.maxima.row(i), work_.maxima.stride());
+        const double log_sum = kernels_.log_sum_exp(logits.data(), logits.size(), maxima.data());
+        result->queries[first + i] = AnswerQuery(step.queries[first + i], logits, log_sum, maxima);
       });
     }
     KeepProducts(step, first, count);

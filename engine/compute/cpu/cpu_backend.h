@@ -85,6 +85,7 @@ class CpuBackend final : public Backend {
     Rows states, state_products;     // [spoilt rows, D] h, then W^U h
     Rows tokens, gates;              // [tokens without a gate, D] e, then sigmoid(W^G e)
     Rows query_states, logits;       // [a block of queries, D and V]
+    Rows maxima;                     // [a block of queries, blocks of logits]
     Rows query_products;             // [a block of queries, D] W^U h
     Rows scratch;                    // [threads, ...] of norms
     AlignedBuffer<float> packed;     // a product's input, as the kernels want it

@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "engine/compute/cpu/vectors-inl.h"
+#include "engine/compute/sampling.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -63,9 +64,20 @@ HWY_INLINE float Largest(const float* x, int64_t size) {
   return largest;
 }
 
+// The largest of all, by way of those of blocks, which `maxima` receives.
+HWY_INLINE float LargestByBlocks(const float* x, int64_t size, float* maxima) {
+  float largest = -std::numeric_limits<float>::infinity();
+  for (int64_t begin = 0; begin < size; begin += kLogitBlock) {
+    const float block = Largest(x + begin, std::min(kLogitBlock, size - begin));
+    *maxima++ = block;
+    largest = block > largest ? block : largest;
+  }
+  return largest;
+}
+
 // NaN where an element is.
-double LogSumExp(const float* x, int64_t size) {
-  const float largest = Largest(x, size);
+double LogSumExp(const float* x, int64_t size, float* maxima) {
+  const float largest = LargestByBlocks(x, size, maxima);
   // Blocks keep the partial sums short; their totals are added in double.
   constexpr int64_t kBlock = 1024;
   const DF d;

@@ -110,8 +110,9 @@ struct Kernels {
   void (*silu_gate)(const float* gate, const float* up, int64_t size, float* out) = nullptr;
   // out = sigmoid(x), likewise.
   void (*sigmoid)(const float* x, int64_t size, float* out) = nullptr;
-  // log(sum(exp(x))), natural, of any `size` numbers.
-  double (*log_sum_exp)(const float* x, int64_t size) = nullptr;
+  // log(sum(exp(x))), natural, of any `size` numbers. `maxima` receives the largest number of each block of
+  // kLogitBlock (engine/compute/sampling.h), NaN left out; minus infinity where there is none.
+  double (*log_sum_exp)(const float* x, int64_t size, float* maxima) = nullptr;
   // out = exp(x), `size` a multiple of 16.
   void (*exp)(const float* x, int64_t size, float* out) = nullptr;
 };
