@@ -16,6 +16,7 @@
 #include "engine/compute/cpu/attention-inl.h"
 #include "engine/compute/cpu/elementwise-inl.h"
 #include "engine/compute/cpu/matmul-inl.h"
+#include "engine/compute/cpu/probes-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -36,6 +37,9 @@ const Kernels* Table() {
       .sigmoid = SigmoidRow,
       .log_sum_exp = LogSumExp,
       .exp = ExpRow,
+      .read_probe = ReadProbe,
+      .triad_probe = TriadProbe,
+      .multiply_add_probe = MultiplyAddProbe,
   };
   return &kernels;
 }

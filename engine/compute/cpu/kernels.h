@@ -115,6 +115,12 @@ struct Kernels {
   double (*log_sum_exp)(const float* x, int64_t size, float* maxima) = nullptr;
   // out = exp(x), `size` a multiple of 16.
   void (*exp)(const float* x, int64_t size, float* out) = nullptr;
+
+  // Bounds of the machine (probes.h). The sum of x; out = a + 3 b; `size` is a multiple of 128.
+  float (*read_probe)(const float* x, int64_t size) = nullptr;
+  void (*triad_probe)(const float* a, const float* b, int64_t size, float* out) = nullptr;
+  // Multiply-adds from out[0] = 0.5 on, with a result in out[1]; returns how many operations they were.
+  double (*multiply_add_probe)(int64_t rounds, float* out) = nullptr;
 };
 
 // Targets compiled in that this machine can run, best first.
