@@ -12,6 +12,7 @@ namespace fullband {
 // do; the action returns the exit code and may throw Error.
 using Action = std::function<ExitCode()>;
 
+void AddBench(CLI::App& app, Action* action);
 void AddRun(CLI::App& app, Action* action);
 void AddReport(CLI::App& app, Action* action);
 void AddDecode(CLI::App& app, Action* action);

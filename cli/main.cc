@@ -99,6 +99,7 @@ int Main(int argc, char** argv) {
   AddRun(app, &action);
   AddReport(app, &action);
   AddShow(app, &action);
+  AddBench(app, &action);
   AddDecode(app, &action);
   AddScore(app, &action);
   AddContraction(app, &action);

@@ -1,0 +1,107 @@
+#include "bench/suite.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <variant>
+
+#include "common/error.h"
+
+namespace fullband {
+namespace {
+
+// Another backend, whose steps are counted and timed.
+class TimedBackend : public Backend {
+ public:
+  TimedBackend(Backend* backend, const BenchClock* now, SuiteFigure* figure)
+      : backend_(backend), now_(now), figure_(figure) {}
+
+  const BackendInfo& info() const override { return backend_->info(); }
+  const ModelConfig& config() const override { return backend_->config(); }
+  void Reserve(int pages, int states) override { backend_->Reserve(pages, states); }
+  int64_t page_bytes() const override { return backend_->page_bytes(); }
+  int64_t state_bytes() const override { return backend_->state_bytes(); }
+  std::vector<float> ReadState(int slot) const override { return backend_->ReadState(slot); }
+
+  void Run(const Step& step, StepResult* result) override {
+    const double began = (*now_)();
+    backend_->Run(step, result);
+    const double seconds = (*now_)() - began;
+    // Rows that nothing is asked of are a prompt's.
+    const auto rows = static_cast<double>(step.rows.size());
+    const auto asked = static_cast<double>(step.queries.size());
+    const double decode = rows > 0 ? seconds * asked / rows : 0;
+    figure_->decode_seconds += decode;
+    figure_->prefill_seconds += seconds - decode;
+    figure_->rows += static_cast<int64_t>(step.rows.size());
+    ++figure_->steps;
+  }
+
+ private:
+  Backend* backend_;
+  const BenchClock* now_;
+  SuiteFigure* figure_;
+};
+
+using Request = std::variant<GenerateRequest, ScoreRequest>;
+
+GenerateRequest Completion(const Task& task, const Question& question, const Setting& setting) {
+  GenerateRequest request;
+  request.prompt = question.prompt;
+  request.setting = setting;
+  request.max_new_tokens = task.max_new_tokens;
+  request.stop_strings = task.stop_strings;
+  return request;
+}
+
+std::deque<Request> Requests(const Task& task, const Setting& setting, SuiteFigure* figure) {
+  std::deque<Request> requests;
+  for (const Question& question : task.questions) {
+    if (!question.fault.empty()) {
+      ++figure->not_asked;
+      continue;
+    }
+    ++figure->items;
+    if (task.suite.ask == Ask::kGenerate) requests.push_back(Completion(task, question, setting));
+    for (const Choice& choice : question.choices)
+      requests.push_back(
+          ScoreRequest{.context = choice.context, .continuation = choice.continuation, .setting = setting});
+  }
+  return requests;
+}
+
+void Take(const Answer& answer, const Task& task, SuiteFigure* figure) {
+  if (!answer.fault.empty())
+    throw Error(task.suite.name, answer.fault, "the weights give no valid result for this suite");
+  figure->prompt_tokens += answer.cost.prompt_tokens;
+  figure->saved_rows += answer.cost.saved_forwards;
+  figure->decoded_tokens += static_cast<int64_t>(answer.tokens.size() + answer.logprobs.size());
+}
+
+}  // namespace
+
+SuiteFigure MeasureSuite(Backend* backend, const std::shared_ptr<const Tokenizer>& tokenizer,
+                         const EngineOptions& options, const Task& task, const Setting& setting,
+                         const BenchClock& now, const std::atomic<bool>* stop) {
+  SuiteFigure figure;
+  figure.suite = task.suite.name;
+  figure.setting = setting.Name();
+  std::deque<Request> requests = Requests(task, setting, &figure);
+  if (requests.empty()) throw Error(task.suite.name, "has no item that can be asked of this model");
+  Engine engine(std::make_unique<TimedBackend>(backend, &now, &figure), tokenizer, options);
+  // As many wait as a run keeps waiting, so that the engine never runs short of one.
+  const size_t enough = 2 * static_cast<size_t>(options.batch);
+  const double began = now();
+  while (!requests.empty() || engine.pending() > 0) {
+    for (; !requests.empty() && engine.pending() < enough; requests.pop_front())
+      std::visit([&](auto& request) { engine.Submit(std::move(request)); }, requests.front());
+    const std::optional<Answer> answer = engine.Next(stop);
+    if (!answer) throw BenchStopped();
+    Take(*answer, task, &figure);
+  }
+  figure.seconds = now() - began;
+  return figure;
+}
+
+}  // namespace fullband
