@@ -1,0 +1,89 @@
+// The checks that stand before the microbenchmarks' timing: they pass, and notice a kernel that is wrong.
+#include "bench/micro/kernel_cases.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "tests/support/message_of.h"
+
+namespace fullband {
+namespace {
+
+const Kernels& Good() { return KernelsFor(""); }
+
+// Each kernel with one result moved a little, by more than rounding.
+constexpr float kFault = 1.001f;
+Kernels Spoilt() {
+  Kernels k = Good();
+  k.pack_rows = [](const float* x, int64_t stride, int64_t rows, int64_t inputs, int64_t begin, int64_t end,
+                   float* packed) {
+    Good().pack_rows(x, stride, rows, inputs, begin, end, packed);
+    std::swap(packed[5], packed[6]);
+  };
+  k.multiply = [](const Product& product, int64_t begin, int64_t end) {
+    Good().multiply(product, begin, end);
+    product.out[0] += 0.01f;
+  };
+  k.attend = [](const Attention& attention) {
+    Good().attend(attention);
+    attention.out[attention.head_dim] += 1e-3f;
+  };
+  k.rms_norm = [](const float* x, const float* weight, int64_t size, float eps, float* out) {
+    const float rms = Good().rms_norm(x, weight, size, eps, out);
+    out[3] *= kFault;
+    return rms;
+  };
+  k.silu_gate = [](const float* gate, const float* up, int64_t size, float* out) {
+    Good().silu_gate(gate, up, size, out);
+    out[size - 1] *= kFault;
+  };
+  k.sigmoid_gate = [](const float* gate, const float* up, int64_t size, float* out) {
+    Good().sigmoid_gate(gate, up, size, out);
+    out[size - 1] *= kFault;
+  };
+  k.log_sum_exp = [](const float* x, int64_t size) { return Good().log_sum_exp(x, size - 1) + 1e-4; };
+  k.exp = [](const float* x, int64_t size, float* out) {
+    Good().exp(x, size, out);
+    out[7] *= kFault;
+  };
+  return k;
+}
+
+TEST(KernelCases, PassOnEveryTarget) {
+  for (const std::string& target : KernelTargets()) {
+    std::set<std::string> names;
+    for (const KernelCase& one : AllKernelCases(KernelsFor(target))) {
+      EXPECT_TRUE(names.insert(one.name).second) << one.name;
+      // The head's 28 million numbers take a while, and what is wrong with it would be wrong with others.
+      if (one.name.find("/head/") != std::string::npos && target != KernelTargets().front()) continue;
+      const std::unique_ptr<KernelWork> work = one.make();
+      EXPECT_EQ(MessageOf([&] { work->Check(); }), "(no error)") << target << " " << one.name;
+      EXPECT_GT(work->bytes, 0) << one.name;
+    }
+    for (const char* name : {"multiply/qkv/bf16/12", "attend/1024", "rms_norm/576", "silu_gate/1536",
+                             "sigmoid_gate/576", "log_sum_exp/49152", "exp/1536", "rope/64", "pack_rows/8"})
+      EXPECT_EQ(names.count(name), 1u) << name;
+  }
+}
+
+TEST(KernelCases, NoticeFaults) {
+  const Kernels spoilt = Spoilt();
+  for (const KernelCase& one : AllKernelCases(spoilt)) {
+    if (one.name.find("/head/") != std::string::npos || one.name.starts_with("rope")) continue;
+    const std::string kernel = one.name.substr(0, one.name.find('/'));
+    const std::string message = MessageOf([&] { one.make()->Check(); });
+    EXPECT_THAT(message, testing::StartsWith(kernel + ": number")) << one.name;
+  }
+}
+
+TEST(CheckClose, RefusesWhatIsNoNumber) {
+  EXPECT_EQ(MessageOf([] { CheckClose("x", 0, 1.0, 1.5, 0.5); }), "(no error)");
+  EXPECT_THAT(MessageOf([] { CheckClose("x", 2, std::nan(""), 1, 9); }), testing::HasSubstr("number 2"));
+  EXPECT_THAT(MessageOf([] { CheckClose("x", 2, 1, 2, 0.9); }), testing::HasSubstr("2 is right"));
+}
+
+}  // namespace
+}  // namespace fullband
