@@ -360,6 +360,13 @@ class CommandTest(unittest.TestCase):
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
             self.assertIn(message, done.stderr)
 
+    def test_a_file_that_cannot_be_written_is_known_at_once(self):
+        done = self.script(
+            "--program", sys.executable, "--engines", "fullband", "--only", "decode", "--json", self.folder / "none/f.json"
+        )
+        self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (1, "", 1), done.stderr)
+        self.assertIn("none/f.json: No such file or directory", done.stderr)
+
     def test_tables_of_a_file(self):
         path = self.folder / "f.json"
         path.write_text(json.dumps({"bench_peers": bench_peers.FORMAT, "measured": DECODE}))
