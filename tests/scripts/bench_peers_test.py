@@ -362,7 +362,14 @@ class CommandTest(unittest.TestCase):
 
     def test_a_file_that_cannot_be_written_is_known_at_once(self):
         done = self.script(
-            "--program", sys.executable, "--engines", "fullband", "--only", "decode", "--json", self.folder / "none/f.json"
+            "--program",
+            sys.executable,
+            "--engines",
+            "fullband",
+            "--only",
+            "decode",
+            "--json",
+            self.folder / "none/f.json",
         )
         self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (1, "", 1), done.stderr)
         self.assertIn("none/f.json: No such file or directory", done.stderr)
