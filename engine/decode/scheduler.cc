@@ -60,6 +60,9 @@ int64_t Scheduler::PromisedPages() const {
 bool Scheduler::HasMemory(const Sequence& sequence) {
   const int64_t pages = sequence.pages_ahead();
   int64_t promised = PromisedPages();
+  // What is kept for later is given up only where that helps.
+  const int64_t kept = prefixes_ ? prefixes_->pages() : 0;
+  if (!active_.empty() && promised - kept + pages > page_limit_) return false;
   for (; promised + pages > page_limit_ && prefixes_ && prefixes_->Evict(); promised = PromisedPages()) {
   }
   return active_.empty() || promised + pages <= page_limit_;

@@ -37,6 +37,9 @@ WAYS = {
     "chunk 16": ("--batch", "4", "--threads", "1", "--chunk", "16"),
     "chunk 128": ("--batch", "4", "--threads", "1", "--chunk", "128"),
     "shuffled": (*BASELINE, "--shuffle", "1"),
+    "batch auto": ("--batch", "auto", "--threads", "1"),
+    "prefix cache off": (*BASELINE, "--prefix-cache", "off"),
+    "prefix cache tiny": (*BASELINE, "--prefix-cache", "256K"),
     "all at once": ("--batch", "16", "--threads", "2", "--chunk", "128", "--shuffle", "7"),
     "odd numbers": ("--batch", "7", "--threads", "2", "--chunk", "13", "--shuffle", "2"),
 }
