@@ -28,7 +28,7 @@ struct EngineOptions {
   std::string kv_dtype = "f32";  // what keys and values are kept in: "f32" or "bf16"
   int batch = 0;                 // sequences in flight at most; 0: as many as memory allows and speed repays.
                                  // Never changes a result.
-  int chunk = 128;               // prefill rows a step at most
+  int chunk = 256;               // prefill rows a step at most
   int64_t kv_memory = 0;         // bytes that key/value pages may take; 0: half of the memory that is free. A
                                  // sequence that needs more runs alone. Never changes a result.
   // Bytes of them that may be kept for beginnings of prompts that were run before; 0: every prompt is run

@@ -21,7 +21,7 @@ namespace fullband {
 
 struct SchedulerOptions {
   int batch = 0;             // sequences in flight at most; 0: as many as pay (BatchSize)
-  int chunk = 128;           // rows of prompts and continuations a step at most, over all sequences
+  int chunk = 256;           // rows of prompts and continuations a step at most, over all sequences
   int64_t kv_memory = 0;     // bytes of pages; a sequence that needs more runs alone
   int64_t prefix_cache = 0;  // bytes of pages, within kv_memory, that are kept for later prompts; 0: none
 };
