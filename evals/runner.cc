@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <map>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "common/paths.h"
 #include "evals/grading.h"
 #include "evals/machine.h"
+#include "evals/order.h"
 #include "evals/requests.h"
 #include "evals/sample.h"
 #include "evals/sample_thoughts.h"
@@ -22,12 +24,6 @@ namespace fullband {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// One sample still to be had.
-struct Wanted {
-  size_t question = 0;
-  int sample = 0;
-};
 
 // A sample that the engine is at: one request for a completion, one a choice for choices.
 struct InFlight {
@@ -114,6 +110,9 @@ class Session {
   }
 
  private:
+  // Some times as many as run at once: then the last to begin are short, whatever runs beside them.
+  static constexpr size_t kTail = 512;
+
   bool Stopped() const { return options_.stop && *options_.stop; }
   double Seconds() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
 
@@ -133,12 +132,29 @@ class Session {
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
     if (options_.shuffle) Shuffle(&order, *options_.shuffle);
     const auto committed = store_.Committed(run_.id);
+    std::vector<Wanted> wanted;
     for (const size_t question : order)
       for (int sample = 0; sample < samples_; ++sample)
         if (!committed.contains({task_.questions[question].item, sample}))
-          wanted_.push_back({question, sample});
+          wanted.push_back({question, sample});
+    if (task_.suite.ask == Ask::kGenerate && !options_.shuffle)
+      LongestFirstAtTail(ExpectedLengths(), kTail, &wanted);
+    wanted_.assign(wanted.begin(), wanted.end());
     const auto total = static_cast<int64_t>(order.size()) * samples_;
     progress_.Begin(name_, total, total - static_cast<int64_t>(wanted_.size()));
+  }
+
+  // From the suite's samples under other settings or of other models.
+  std::vector<ExpectedLength> ExpectedLengths() {
+    const std::map<std::string, double> earlier = store_.MeanLengths(run_.suite);
+    std::vector<ExpectedLength> lengths;
+    for (const Question& question : task_.questions) {
+      ExpectedLength& length = lengths.emplace_back();
+      length.prompt = question.prompt.size();
+      const auto at = earlier.find(question.item);
+      if (at != earlier.end()) length.tokens = at->second;
+    }
+    return lengths;
   }
 
   // Keeps enough requests waiting that the engine never runs short of one.

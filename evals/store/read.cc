@@ -197,6 +197,20 @@ std::vector<SampleRecord> Store::Samples(int64_t run_id, bool with_blobs) {
   return samples;
 }
 
+std::map<std::string, double> Store::MeanLengths(const std::string& suite) {
+  return impl_->Guard([&] {
+    SQLite::Statement query(
+        impl_->database,
+        "SELECT i.item, avg(s.generated_tokens) FROM runs r JOIN items i ON i.run_id = r.id "
+        "JOIN samples s ON s.item_id = i.id "
+        "WHERE r.suite = ? AND r.ask = 'generate' AND s.fault = '' GROUP BY i.item");
+    query.bind(1, suite);
+    std::map<std::string, double> lengths;
+    while (query.executeStep()) lengths[query.getColumn(0).getString()] = query.getColumn(1).getDouble();
+    return lengths;
+  });
+}
+
 std::set<std::pair<std::string, int>> Store::Committed(int64_t run_id) {
   return impl_->Guard([&] {
     SQLite::Statement query(impl_->database,

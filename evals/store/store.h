@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -192,6 +193,9 @@ class Store {
   // empty.
   void ForEachSample(int64_t run_id, bool with_blobs, const std::function<void(const SampleRecord&)>& visit);
   std::vector<SampleRecord> Samples(int64_t run_id, bool with_blobs = false);
+  // By item id of the data set: the mean number of tokens that all runs of a generate suite of this name have
+  // generated for it, faults left out.
+  std::map<std::string, double> MeanLengths(const std::string& suite);
   // (item id of the data set, sample) of every sample committed.
   std::set<std::pair<std::string, int>> Committed(int64_t run_id);
   // Of every sample the newest verdict of each grader, in the samples' order.

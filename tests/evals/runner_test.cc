@@ -6,7 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <map>
 #include <set>
 
 #include "common/error.h"
@@ -140,6 +142,27 @@ TEST_F(RunnerTest, ShuffleChangesTheOrderOnly) {
   other.Run(ToyTask(12));
   EXPECT_NE(asked, plain);
   EXPECT_THAT(asked, testing::UnorderedElementsAreArray(plain));
+}
+
+// By the traces of another setting; a shuffle stays what was asked for.
+TEST_F(RunnerTest, WhatTookLongElsewhereIsAskedFirst) {
+  run.backend.end_tokens = {3};
+  Task task = ToyTask(30);
+  task.max_new_tokens = 60;
+  run.setting = "standard";
+  run.Run(task);
+  std::map<std::string, int64_t> lengths;
+  for (const SampleRecord& sample : Open()->Samples(1)) lengths[sample.item] = sample.generated_tokens;
+  for (const bool shuffled : {false, true}) {
+    asked.clear();
+    run.setting = shuffled ? "latent@3" : "latent@2";
+    if (shuffled) run.options.shuffle = 1;
+    run.Run(task);
+    std::vector<int64_t> order;
+    for (const auto& [item, sample] : asked) order.push_back(lengths.at(item));
+    ASSERT_GT(std::set<int64_t>(order.begin(), order.end()).size(), 5u);
+    EXPECT_EQ(std::is_sorted(order.rbegin(), order.rend()), !shuffled);
+  }
 }
 
 TEST_F(RunnerTest, ALimitIsExtended) {
