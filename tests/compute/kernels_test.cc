@@ -81,13 +81,23 @@ struct ProductCase {
   bool bias, add;
 };
 
+// Rows of activations, as the backend has them; their padding is NaN, which must not show.
+AlignedBuffer<float> PaddedRows(const Floats& x, int64_t rows) {
+  const int64_t size = x.size() / rows, stride = Padded(size);
+  AlignedBuffer<float> padded(rows * stride);
+  std::fill_n(padded.data(), rows * stride, kNan);
+  for (int64_t r = 0; r < rows; ++r) std::copy_n(&x[r * size], size, &padded[r * stride]);
+  return padded;
+}
+
 // Row-major [rows, outputs].
 Floats RunProduct(const Kernels& kernels, const ProductCase& c, const PackedMatrix& packed, const Floats& x,
                   const Floats& before, int64_t panels_at_once) {
   const int64_t stride = packed.outputs();
-  AlignedBuffer<float> out(c.rows * stride), packed_x(c.rows * c.inputs);
+  AlignedBuffer<float> out(c.rows * stride), packed_x(c.rows * c.inputs), padded_x = PaddedRows(x, c.rows);
   for (int64_t r = 0; r < c.rows; ++r) std::copy_n(&before[r * c.outputs], c.outputs, &out[r * stride]);
-  kernels.pack_rows(x.data(), c.inputs, c.rows, c.inputs, 0, kernels.row_blocks(c.rows), packed_x.data());
+  kernels.pack({padded_x.data(), Padded(c.inputs), c.rows, c.inputs}, 0, kernels.pack_items(c.rows, c.inputs),
+               packed_x.data());
   const Product product = {&packed, packed_x.data(), c.rows, out.data(), stride, c.add};
   for (int64_t p = 0; p < packed.panels; p += panels_at_once) {
     kernels.multiply(product, p, std::min(p + panels_at_once, packed.panels));
@@ -268,21 +278,134 @@ TEST(RmsNorm, ShowsBrokenStates) {
   }
 }
 
-TEST(Gates, AgreeWithPlainCode) {
-  Floats gate = Numbers(64, 1);
-  const Floats up = Numbers(64, 2);
-  for (float& g : gate) g *= 20;
-  gate[5] = 300, gate[6] = -300;
+TEST(Sigmoid, AgreesWithPlainCode) {
+  Floats x = Numbers(64, 1);
+  for (float& v : x) v *= 20;
+  x[5] = 300, x[6] = -300;
   for (const std::string& target : KernelTargets()) {
-    Floats silu(64), sigmoid(64);
-    KernelsFor(target).silu_gate(gate.data(), up.data(), 64, silu.data());
-    KernelsFor(target).sigmoid(gate.data(), 64, sigmoid.data());
+    Floats got(64);
+    KernelsFor(target).sigmoid(x.data(), 64, got.data());
     for (int i = 0; i < 64; ++i) {
-      const double s = 1 / (1 + std::exp(-double{gate[i]}));
-      EXPECT_NEAR(sigmoid[i], s, s * 9 * kEpsilon + 1e-44) << target;
-      EXPECT_NEAR(silu[i], gate[i] * s * up[i], std::abs(gate[i] * s * up[i]) * 12 * kEpsilon + 1e-41)
-          << target;
+      const double s = 1 / (1 + std::exp(-double{x[i]}));
+      EXPECT_NEAR(got[i], s, s * 9 * kEpsilon + 1e-44) << target;
     }
+  }
+}
+
+TEST(Rotate, AgreesWithPlainCode) {
+  for (int64_t half : {1, 3, 4, 16, 21, 32}) {
+    const Floats x = Numbers(2 * half, 1), angles = Numbers(half, 2);
+    Floats cosines, sines;
+    for (float angle : angles) cosines.push_back(std::cos(3 * angle)), sines.push_back(std::sin(3 * angle));
+    for (const std::string& target : KernelTargets()) {
+      Floats got = x;
+      KernelsFor(target).rotate(cosines.data(), sines.data(), half, 0.3f, got.data());
+      for (int64_t i = 0; i < half; ++i) {
+        const double c = cosines[i], s = sines[i], a = x[i], b = x[i + half], scale = 0.3f;
+        const double size = (std::abs(a) + std::abs(b)) * scale * 3 * kEpsilon;
+        EXPECT_NEAR(got[i], (a * c - b * s) * scale, size) << target << " half " << half;
+        EXPECT_NEAR(got[i + half], (b * c + a * s) * scale, size) << target << " half " << half;
+      }
+      Floats first = x;
+      KernelsFor("").rotate(cosines.data(), sines.data(), half, 0.3f, first.data());
+      EXPECT_TRUE(SameBits(got, first)) << target;
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------------------ packing
+
+// All of an input, row-major again, packed `at_once` items at a time. Between rows of a block the packed form
+// is [inputs][rows of the block]; where blocks begin follows from what a product of one-hot weights gives.
+Floats Unpacked(const Kernels& kernels, const ProductInput& in, int64_t at_once) {
+  const int64_t items = kernels.pack_items(in.rows, in.inputs), end = in.rows * in.inputs;
+  AlignedBuffer<float> packed(end + 1), out(in.rows * Padded(in.inputs));
+  packed[end] = 77;
+  for (int64_t i = 0; i < items; i += at_once)
+    kernels.pack(in, i, std::min(i + at_once, items), packed.data());
+  EXPECT_EQ(packed[end], 77);
+  Floats identity(in.inputs * in.inputs);
+  for (int64_t k = 0; k < in.inputs; ++k) identity[k * in.inputs + k] = 1;
+  const Tensor tensor = {reinterpret_cast<const std::byte*>(identity.data()), DType::kF32, in.inputs,
+                         in.inputs};
+  const PackedMatrix weights = PackMatrix(tensor);
+  const Product product = {&weights, packed.data(), in.rows, out.data(), Padded(in.inputs), false};
+  kernels.multiply(product, 0, weights.panels);
+  Floats rows;
+  for (int64_t r = 0; r < in.rows; ++r)
+    rows.insert(rows.end(), &out[r * Padded(in.inputs)], &out[r * Padded(in.inputs)] + in.inputs);
+  return rows;
+}
+
+struct PackCase {
+  int64_t rows, inputs;
+};
+const PackCase kPackCases[] = {{1, 70},  {2, 5},   {3, 64},  {4, 3},  {5, 130},
+                               {11, 66}, {12, 64}, {13, 65}, {29, 33}};
+
+// Each kind of input: the same in every share, on every target, and for a row whatever rows are beside it.
+void ExpectOneResult(const ProductInput& in, const Floats& expected) {
+  for (const std::string& target : FusedTargets()) {
+    const Kernels& kernels = KernelsFor(target);
+    EXPECT_TRUE(SameBits(Unpacked(kernels, in, 1), expected)) << target << " rows " << in.rows;
+    EXPECT_TRUE(SameBits(Unpacked(kernels, in, 100), expected)) << target << " rows " << in.rows;
+    ProductInput last = in;
+    last.rows = 1;
+    last.x += (in.rows - 1) * in.stride;
+    if (in.up != nullptr) last.up += (in.rows - 1) * in.stride;
+    if (in.scales != nullptr) last.scales += in.rows - 1;
+    EXPECT_TRUE(SameBits(Unpacked(kernels, last, 100), Floats(expected.end() - in.inputs, expected.end())))
+        << target;
+  }
+}
+
+TEST(Pack, LeavesPlainNumbersAsTheyAre) {
+  for (const PackCase& c : kPackCases) {
+    const Floats x = Numbers(c.rows * c.inputs, 4);
+    const AlignedBuffer<float> padded = PaddedRows(x, c.rows);
+    ExpectOneResult({padded.data(), Padded(c.inputs), c.rows, c.inputs}, x);
+  }
+}
+
+TEST(Pack, NormsRowsAsRmsNormDoes) {
+  for (const PackCase& c : kPackCases) {
+    const Floats x = Numbers(c.rows * c.inputs, 4), w = Numbers(c.inputs, 5);
+    AlignedBuffer<float> padded = PaddedRows(x, c.rows);
+    const AlignedBuffer<float> weight = Aligned(w);
+    const int64_t stride = Padded(c.inputs);
+    Floats scales, expected;
+    for (int64_t r = 0; r < c.rows; ++r) {
+      std::fill_n(&padded[r * stride + c.inputs], stride - c.inputs, 0.0f);
+      scales.push_back(KernelsFor("").norm_scale(&padded[r * stride], c.inputs, 1e-5f));
+      double mean = 0;
+      for (int64_t i = 0; i < c.inputs; ++i)
+        mean += double{x[r * c.inputs + i]} * x[r * c.inputs + i] / c.inputs;
+      EXPECT_NEAR(scales[r], 1 / std::sqrt(mean + 1e-5), scales[r] * kEpsilon * (c.inputs / 16 + 10));
+      Floats normed(stride);
+      KernelsFor("").rms_norm(&padded[r * stride], weight.data(), c.inputs, 1e-5f, normed.data());
+      expected.insert(expected.end(), normed.begin(), normed.begin() + c.inputs);
+    }
+    ExpectOneResult({padded.data(), stride, c.rows, c.inputs, scales.data(), weight.data()}, expected);
+  }
+}
+
+TEST(Pack, GatesRows) {
+  for (const PackCase& c : kPackCases) {
+    const int64_t stride = Padded(c.inputs);
+    Floats gate = Numbers(c.rows * c.inputs, 6);
+    for (float& g : gate) g *= 20;
+    gate[0] = -300, gate[c.inputs / 2] = 300;
+    const Floats up = Numbers(c.rows * c.inputs, 7);
+    const AlignedBuffer<float> padded = PaddedRows(gate, c.rows), padded_up = PaddedRows(up, c.rows);
+    const ProductInput in = {padded.data(), stride, c.rows, c.inputs, nullptr, nullptr, padded_up.data()};
+    for (const std::string& target : KernelTargets()) {
+      const Floats got = Unpacked(KernelsFor(target), in, 100);
+      for (size_t i = 0; i < got.size(); ++i) {
+        const double expected = gate[i] / (1 + std::exp(-double{gate[i]})) * up[i];
+        EXPECT_NEAR(got[i], expected, std::abs(expected) * 12 * kEpsilon + 1e-41) << target;
+      }
+    }
+    ExpectOneResult(in, Unpacked(KernelsFor(""), in, 100));
   }
 }
 

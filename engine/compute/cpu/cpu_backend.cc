@@ -77,7 +77,7 @@ void CpuBackend::Run(const Step& step, StepResult* result) {
       ShareItems(step.copies.size(), [&](int64_t i) { pages_.Copy(step.copies[i]); });
       MakeInputs(step);
       for (int layer = 0; layer < config_.layers; ++layer) RunLayer(layer, rows);
-      Norm(weights_.final_norm, rows);
+      FinalNorm(rows);
     }
   }
   result->state_rms.assign(work_.rms.begin(), work_.rms.begin() + rows);
@@ -120,12 +120,14 @@ void CpuBackend::Workspace::Resize(const ModelConfig& config, int threads, const
   const int64_t widest =
       std::max({int64_t{config.hidden_size}, heads_width, int64_t{config.intermediate_size}});
   packed.Grow(std::max(step.rows, asked) * widest);
+  own.Resize(threads, Padded(widest));
+  scales.Grow(step.rows);
 }
 
 int64_t CpuBackend::Workspace::bytes() const {
-  int64_t bytes = packed.size() * static_cast<int64_t>(sizeof(float));
+  int64_t bytes = (packed.size() + scales.size()) * static_cast<int64_t>(sizeof(float));
   for (const Rows* r : {&x, &normed, &qkv, &mixed, &gate_up, &states, &state_products, &tokens, &gates,
-                        &query_states, &query_products, &logits, &maxima, &scratch})
+                        &query_states, &query_products, &logits, &maxima, &scratch, &own})
     bytes += r->bytes();
   return bytes;
 }
@@ -155,26 +157,25 @@ void CpuBackend::PlaceRows(const Step& step) {
 
 void CpuBackend::RunLayer(int layer, int64_t rows) {
   const CpuLayer& w = weights_.layers[layer];
-  Norm(w.input_norm, rows);
-  Multiply(w.query_key_value, work_.normed, rows, work_.qkv);
+  MultiplyNormed(w.input_norm, w.query_key_value, rows, work_.qkv);
   RotateAndStore(layer, rows);
   attention_.Run(layer, pages_);
   Multiply(w.output, work_.mixed, rows, work_.x, /*add=*/true);
 
-  Norm(w.post_attention_norm, rows);
-  Multiply(w.gate_up, work_.normed, rows, work_.gate_up);
-  ShareItems(rows, [&](int64_t i) {
-    float* gate = work_.gate_up.row(i);
-    kernels_.silu_gate(gate, gate + w.gate_up.offsets[1], w.gate_up.offsets[1], gate);
-  });
-  Multiply(w.down, work_.gate_up, rows, work_.x, /*add=*/true);
+  MultiplyNormed(w.post_attention_norm, w.gate_up, rows, work_.gate_up);
+  const float* gated = Pack({.x = work_.gate_up.row(0),
+                             .stride = work_.gate_up.stride(),
+                             .rows = rows,
+                             .inputs = w.down.inputs,
+                             .up = work_.gate_up.row(0) + w.gate_up.offsets[1]});
+  MultiplyPacked(w.down, gated, rows, work_.x, /*add=*/true);
 }
 
-void CpuBackend::Norm(const AlignedBuffer<float>& weight, int64_t rows) {
+void CpuBackend::FinalNorm(int64_t rows) {
   const float eps = static_cast<float>(config_.rms_norm_eps);
   ShareItems(rows, [&](int64_t i) {
-    work_.rms[i] =
-        kernels_.rms_norm(work_.x.row(i), weight.data(), config_.hidden_size, eps, work_.normed.row(i));
+    work_.rms[i] = kernels_.rms_norm(work_.x.row(i), weights_.final_norm.data(), config_.hidden_size, eps,
+                                     work_.normed.row(i));
   });
 }
 
@@ -193,30 +194,37 @@ void CpuBackend::NormHead(const AlignedBuffer<float>& weight, float* head) const
 void CpuBackend::RotateAndStore(int layer, int64_t rows) {
   const CpuLayer& w = weights_.layers[layer];
   const float scale = 1.0f / std::sqrt(static_cast<float>(config_.head_dim));
+  const int64_t half = config_.head_dim / 2;
   ShareItems(rows, [&](int64_t i) {
     const Place& place = work_.places[i];
+    const float *cosines = rope_.cosines(place.position), *sines = rope_.sines(place.position);
     float* query = work_.qkv.row(i);
     for (int h = 0; h < config_.heads; ++h, query += config_.head_dim) {
       if (config_.qk_norm) NormHead(w.query_norm, query);
-      rope_.Rotate(place.position, scale, query);
+      kernels_.rotate(cosines, sines, half, scale, query);
     }
     float* key = work_.qkv.row(i) + w.query_key_value.offsets[1];
     const float* value = work_.qkv.row(i) + w.query_key_value.offsets[2];
     for (int h = 0; h < config_.kv_heads; ++h, key += config_.head_dim, value += config_.head_dim) {
       if (config_.qk_norm) NormHead(w.key_norm, key);
-      rope_.Rotate(place.position, 1.0f, key);
+      kernels_.rotate(cosines, sines, half, 1.0f, key);
       pages_.Write(place.page, layer, h, place.position % kPageSize, key, value);
     }
   });
 }
 
-// The rows as the kernels want them.
-const float* CpuBackend::Pack(const Rows& in, int64_t rows, int64_t inputs) {
-  if (rows == 1) return in.row(0);
-  ShareRanges(kernels_.row_blocks(rows), [&](int64_t begin, int64_t end) {
-    kernels_.pack_rows(in.row(0), in.stride(), rows, inputs, begin, end, work_.packed.data());
-  });
-  return work_.packed.data();
+// A product's input as the kernels want it. Every thread makes that of a single row for itself, which takes
+// less time than waiting for another.
+const float* CpuBackend::Pack(const ProductInput& input) {
+  const int64_t items = kernels_.pack_items(input.rows, input.inputs);
+  if (input.rows == 1) {
+    float* own = work_.own.row(omp_get_thread_num());
+    kernels_.pack(input, 0, items, own);
+    return own;
+  }
+  float* packed = work_.packed.data();
+  ShareRanges(items, [&](int64_t begin, int64_t end) { kernels_.pack(input, begin, end, packed); });
+  return packed;
 }
 
 void CpuBackend::MultiplyPacked(const PackedMatrix& weights, const float* x, int64_t rows, const Rows& out,
@@ -228,7 +236,31 @@ void CpuBackend::MultiplyPacked(const PackedMatrix& weights, const float* x, int
 
 void CpuBackend::Multiply(const PackedMatrix& weights, const Rows& in, int64_t rows, const Rows& out,
                           bool add) {
-  MultiplyPacked(weights, Pack(in, rows, weights.inputs), rows, out, add);
+  const float* x = Pack({.x = in.row(0), .stride = in.stride(), .rows = rows, .inputs = weights.inputs});
+  MultiplyPacked(weights, x, rows, out, add);
+}
+
+// The product of x's RMSNorm, which is made while x is packed.
+void CpuBackend::MultiplyNormed(const AlignedBuffer<float>& norm, const PackedMatrix& weights, int64_t rows,
+                                const Rows& out) {
+  const float eps = static_cast<float>(config_.rms_norm_eps);
+  float own_scale;  // as in Pack
+  float* scales = rows == 1 ? &own_scale : work_.scales.data();
+  const auto scale = [&](int64_t i) {
+    scales[i] = kernels_.norm_scale(work_.x.row(i), config_.hidden_size, eps);
+  };
+  if (rows == 1) {
+    scale(0);
+  } else {
+    ShareItems(rows, scale);
+  }
+  const float* x = Pack({.x = work_.x.row(0),
+                         .stride = work_.x.stride(),
+                         .rows = rows,
+                         .inputs = weights.inputs,
+                         .scales = scales,
+                         .weight = norm.data()});
+  MultiplyPacked(weights, x, rows, out);
 }
 
 // ------------------------------------------------------------------------------------------------ results
@@ -257,7 +289,8 @@ void CpuBackend::Answer(const Step& step, StepResult* result) {
       ShareItems(count, [&](int64_t i) {
         std::copy_n(AskedState(step.queries[first + i]), width_, work_.query_states.row(i));
       });
-      const float* packed = Pack(work_.query_states, count, config_.hidden_size);
+      const float* packed = Pack(
+          {.x = work_.query_states.row(0), .stride = width_, .rows = count, .inputs = config_.hidden_size});
       MultiplyPacked(weights_.head, packed, count, work_.logits);
       ProjectStates(step, first, count, packed);
       ShareItems(count, [&](int64_t i) {

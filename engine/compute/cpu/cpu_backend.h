@@ -78,7 +78,7 @@ class CpuBackend final : public Backend {
     int64_t bytes() const;
 
     Rows x;                          // [rows, D] residual stream
-    Rows normed;                     // [rows, D] input of a block; in the end the top-layer state h
+    Rows normed;                     // [rows, D] the top-layer state h
     Rows qkv;                        // [rows, queries | keys | values]
     Rows mixed;                      // [rows, heads * head_dim]
     Rows gate_up;                    // [rows, gate | up]
@@ -89,6 +89,8 @@ class CpuBackend final : public Backend {
     Rows query_products;             // [a block of queries, D] W^U h
     Rows scratch;                    // [threads, ...] of norms
     AlignedBuffer<float> packed;     // a product's input, as the kernels want it
+    Rows own;                        // [threads, ...] the same of a single row, made by every thread
+    AlignedBuffer<float> scales;     // [rows] of a norm
     std::vector<float> rms;          // [rows]
     std::vector<Place> places;       // [rows]
     std::vector<Fused> fused;        // [rows]
@@ -107,13 +109,16 @@ class CpuBackend final : public Backend {
   void GatherState(const Row& row, int position, float* state) const;
   void MakeGates();
   void RunLayer(int layer, int64_t rows);
+  void FinalNorm(int64_t rows);
   void RotateAndStore(int layer, int64_t rows);
   void NormHead(const AlignedBuffer<float>& weight, float* head) const;
-  void Norm(const AlignedBuffer<float>& weight, int64_t rows);
-  const float* Pack(const Rows& in, int64_t rows, int64_t inputs);
+  // The product of a normed row block, and others.
+  void MultiplyNormed(const AlignedBuffer<float>& norm, const PackedMatrix& weights, int64_t rows,
+                      const Rows& out);
+  void Multiply(const PackedMatrix& weights, const Rows& in, int64_t rows, const Rows& out, bool add = false);
+  const float* Pack(const ProductInput& input);
   void MultiplyPacked(const PackedMatrix& weights, const float* x, int64_t rows, const Rows& out,
                       bool add = false);
-  void Multiply(const PackedMatrix& weights, const Rows& in, int64_t rows, const Rows& out, bool add = false);
   void ProjectStates(const Step& step, int64_t first, int64_t count, const float* packed);
 
   void KeepStates(const Step& step);

@@ -1,4 +1,4 @@
-// Norms, gates and log-sum-exp over one row. Included once for each target.
+// Norms, gates, rotations and log-sum-exp over one row. Included once for each target.
 #if defined(FULLBAND_ELEMENTWISE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FULLBAND_ELEMENTWISE_INL_H_
 #undef FULLBAND_ELEMENTWISE_INL_H_
@@ -19,25 +19,55 @@ HWY_BEFORE_NAMESPACE();
 namespace fullband {
 namespace HWY_NAMESPACE {
 
-float RmsNorm(const float* x, const float* weight, int64_t size, float eps, float* out) {
-  const DF d;
+HWY_INLINE float MeanSquare(const float* x, int64_t size) {
   Partials squares;
   for (int64_t i = 0; i < size; i += 16) squares.AddSquares(x + i);
-  const float mean = squares.Total() / static_cast<float>(size);
-  const VF scale = hn::Set(d, 1.0f / std::sqrt(mean + eps));
+  return squares.Total() / static_cast<float>(size);
+}
+
+HWY_INLINE float ScaleOf(float mean_square, float eps) { return 1.0f / std::sqrt(mean_square + eps); }
+
+float NormScale(const float* x, int64_t size, float eps) { return ScaleOf(MeanSquare(x, size), eps); }
+
+HWY_INLINE VF Normed(const float* x, VF scale, const float* weight) {
+  const DF d;
+  return hn::Mul(hn::Mul(hn::LoadU(d, x), scale), hn::LoadU(d, weight));
+}
+
+HWY_INLINE VF SiluGated(const float* gate, const float* up) {
+  const DF d;
+  const VF g = hn::LoadU(d, gate);
+  return hn::Mul(hn::Mul(g, Sigmoid(g)), hn::LoadU(d, up));
+}
+
+float RmsNorm(const float* x, const float* weight, int64_t size, float eps, float* out) {
+  const DF d;
+  const float mean = MeanSquare(x, size);
+  const VF scale = hn::Set(d, ScaleOf(mean, eps));
   for (int64_t i = 0; i < (size + 15) / 16 * 16; i += kLanes) {
-    const VF normed = hn::Mul(hn::LoadU(d, x + i), scale);
-    hn::StoreU(hn::Mul(normed, hn::LoadU(d, weight + i)), d, out + i);
+    hn::StoreU(Normed(x + i, scale, weight + i), d, out + i);
   }
   return std::sqrt(mean);
 }
 
-void SiluGate(const float* gate, const float* up, int64_t size, float* out) {
+// One pair: sums of two rounded products, not fused.
+HWY_INLINE void RotatePair(float cosine, float sine, float scale, float& first, float& second) {
+  const float a = first, b = second;
+  first = (a * cosine - b * sine) * scale;
+  second = (b * cosine + a * sine) * scale;
+}
+
+void Rotate(const float* cosines, const float* sines, int64_t half, float scale, float* x) {
   const DF d;
-  for (int64_t i = 0; i < size; i += kLanes) {
-    const VF g = hn::LoadU(d, gate + i);
-    hn::StoreU(hn::Mul(hn::Mul(g, Sigmoid(g)), hn::LoadU(d, up + i)), d, out + i);
+  const VF factor = hn::Set(d, scale);
+  int64_t i = 0;
+  for (; i + kLanes <= half; i += kLanes) {
+    const VF cosine = hn::LoadU(d, cosines + i), sine = hn::LoadU(d, sines + i);
+    const VF a = hn::LoadU(d, x + i), b = hn::LoadU(d, x + half + i);
+    hn::StoreU(hn::Mul(hn::Sub(hn::Mul(a, cosine), hn::Mul(b, sine)), factor), d, x + i);
+    hn::StoreU(hn::Mul(hn::Add(hn::Mul(b, cosine), hn::Mul(a, sine)), factor), d, x + half + i);
   }
+  for (; i < half; ++i) RotatePair(cosines[i], sines[i], scale, x[i], x[half + i]);
 }
 
 void SigmoidRow(const float* x, int64_t size, float* out) {

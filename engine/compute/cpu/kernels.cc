@@ -16,6 +16,7 @@
 #include "engine/compute/cpu/attention-inl.h"
 #include "engine/compute/cpu/elementwise-inl.h"
 #include "engine/compute/cpu/matmul-inl.h"
+#include "engine/compute/cpu/pack-inl.h"
 #include "engine/compute/cpu/probes-inl.h"
 // clang-format on
 
@@ -26,14 +27,15 @@ namespace HWY_NAMESPACE {
 const Kernels* Table() {
   static const Kernels kernels = {
       .target = hwy::TargetName(HWY_TARGET),
-      .row_blocks = CountRowBlocks,
-      .pack_rows = PackRows,
+      .pack_items = PackItems,
+      .pack = Pack,
       .multiply = Multiply,
       .attend = Attend,
       .attend_block = AttendBlock,
       .join_blocks = JoinBlocks,
       .rms_norm = RmsNorm,
-      .silu_gate = SiluGate,
+      .norm_scale = NormScale,
+      .rotate = Rotate,
       .sigmoid = SigmoidRow,
       .log_sum_exp = LogSumExp,
       .exp = ExpRow,

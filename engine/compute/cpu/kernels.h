@@ -22,10 +22,23 @@ inline constexpr int64_t kPageSize = 32;
 // Values of one head and position are stored this far apart, zero-padded.
 constexpr int64_t ValueStride(int64_t head_dim) { return (head_dim + 15) / 16 * 16; }
 
+// What the input [rows, inputs] of a product is made of: the numbers x as they stand; or, with `scales`,
+// their RMSNorm x * scale * weight; or, with `up`, the gate x * sigmoid(x) * up. Rows are padded to multiples
+// of 16.
+struct ProductInput {
+  const float* x = nullptr;
+  int64_t stride = 0;  // of the rows of x and up
+  int64_t rows = 0;
+  int64_t inputs = 0;
+  const float* scales = nullptr;  // [rows], from `norm_scale`
+  const float* weight = nullptr;  // [inputs], padded likewise
+  const float* up = nullptr;
+};
+
 // out [rows, stride] (+)= x [rows, inputs] * weights^T + bias.
 struct Product {
   const PackedMatrix* weights = nullptr;
-  const float* x = nullptr;  // as `pack_rows` leaves it
+  const float* x = nullptr;  // as `pack` leaves it
   int64_t rows = 0;
   float* out = nullptr;
   int64_t stride = 0;
@@ -89,11 +102,11 @@ constexpr int64_t AttentionScratchSize(int64_t queries, int64_t head_dim) {
 struct Kernels {
   const char* target = nullptr;
 
-  // Blocks of rows that are multiplied together, and their interleaving: row block b holds its inputs as
-  // [inputs][rows of the block]. A single row is its own packed form.
-  int64_t (*row_blocks)(int64_t rows) = nullptr;
-  void (*pack_rows)(const float* x, int64_t stride, int64_t rows, int64_t inputs, int64_t block_begin,
-                    int64_t block_end, float* packed) = nullptr;
+  // Makes a product's input and interleaves its rows as `multiply` reads them: blocks of rows are multiplied
+  // together, and block b holds its inputs as [inputs][rows of the block]. The work comes in items of equal
+  // size, which threads may share. A single row is its own packed form.
+  int64_t (*pack_items)(int64_t rows, int64_t inputs) = nullptr;
+  void (*pack)(const ProductInput& input, int64_t item_begin, int64_t item_end, float* packed) = nullptr;
   void (*multiply)(const Product& product, int64_t panel_begin, int64_t panel_end) = nullptr;
 
   // Attends for a whole tile; or for one of its blocks, leaving a part, and then joins the parts of all
@@ -106,9 +119,12 @@ struct Kernels {
   // out = x / sqrt(mean(x^2) + eps) * weight over `size` numbers, all padded to multiples of 16 with zeros;
   // returns sqrt(mean(x^2)). `out` may be `x`.
   float (*rms_norm)(const float* x, const float* weight, int64_t size, float eps, float* out) = nullptr;
-  // out = gate * sigmoid(gate) * up; `size` is a multiple of 16. `out` may be one of the inputs.
-  void (*silu_gate)(const float* gate, const float* up, int64_t size, float* out) = nullptr;
-  // out = sigmoid(x), likewise.
+  // 1 / sqrt(mean(x^2) + eps), with the same bits.
+  float (*norm_scale)(const float* x, int64_t size, float eps) = nullptr;
+  // Rotates x [2 * half] by the angles whose cosines and sines [half] are given, half-split (see rope.h), and
+  // multiplies it by `scale`.
+  void (*rotate)(const float* cosines, const float* sines, int64_t half, float scale, float* x) = nullptr;
+  // out = sigmoid(x), `size` a multiple of 16. `out` may be `x`.
   void (*sigmoid)(const float* x, int64_t size, float* out) = nullptr;
   // log(sum(exp(x))), natural, of any `size` numbers. `maxima` receives the largest number of each block of
   // kLogitBlock (engine/compute/sampling.h), NaN left out; minus infinity where there is none.

@@ -178,20 +178,6 @@ void Multiply(const Product& p, int64_t panel_begin, int64_t panel_end) {
   }
 }
 
-int64_t CountRowBlocks(int64_t rows) { return RowBlocks(rows); }
-
-void PackRows(const float* x, int64_t stride, int64_t rows, int64_t inputs, int64_t block_begin,
-              int64_t block_end, float* packed) {
-  for (int64_t b = block_begin; b < block_end; ++b) {
-    const int64_t row = BlockBegin(rows, b), count = BlockBegin(rows, b + 1) - row;
-    float* out = packed + row * inputs;
-    for (int64_t r = 0; r < count; ++r) {
-      const float* in = x + (row + r) * stride;
-      for (int64_t k = 0; k < inputs; ++k) out[k * count + r] = in[k];
-    }
-  }
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace fullband
 HWY_AFTER_NAMESPACE();

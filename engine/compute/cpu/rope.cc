@@ -52,15 +52,4 @@ void RopeTable::Cover(int positions) {
   }
 }
 
-void RopeTable::Rotate(int position, float scale, float* x) const {
-  const size_t half = frequencies_.size();
-  const float* cosine = cosines_.data() + position * half;
-  const float* sine = sines_.data() + position * half;
-  for (size_t i = 0; i < half; ++i) {
-    const float first = x[i], second = x[i + half];
-    x[i] = (first * cosine[i] - second * sine[i]) * scale;
-    x[i + half] = (second * cosine[i] + first * sine[i]) * scale;
-  }
-}
-
 }  // namespace fullband

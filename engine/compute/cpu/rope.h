@@ -22,8 +22,10 @@ class RopeTable {
   }
   int covered() const { return static_cast<int>(cosines_.size() / frequencies_.size()); }
 
-  // Rotates one head's numbers x [head_dim] to `position` and multiplies them by `scale`.
-  void Rotate(int position, float scale, float* x) const;
+  // Those of one position, [head_dim / 2] each. Pair i of a head's numbers x [head_dim] is x[i] and
+  // x[i + head_dim / 2]; it becomes (x[i] cos - x[i + half] sin, x[i + half] cos + x[i] sin).
+  const float* cosines(int position) const { return cosines_.data() + position * frequencies_.size(); }
+  const float* sines(int position) const { return sines_.data() + position * frequencies_.size(); }
 
  private:
   std::vector<float> frequencies_;
