@@ -1,10 +1,12 @@
 // Kernels that work on one row.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "bench/micro/kernel_cases.h"
 #include "engine/compute/cpu/rope.h"
+#include "engine/compute/sampling.h"
 
 namespace fullband {
 namespace {
@@ -46,28 +48,31 @@ class RmsNormWork : public RowWork {
   float rms_ = 0;
 };
 
-class SiluGateWork : public RowWork {
+class NormScaleWork : public RowWork {
  public:
-  explicit SiluGateWork(const Kernels& kernels) : RowWork(kernels, kInner, 10) {}
-  void Run() override { kernels_.silu_gate(a_.data(), b_.data(), kInner, out_.data()); }
+  explicit NormScaleWork(const Kernels& kernels) : RowWork(kernels, kWidth, 4) { bytes = 4.0 * kWidth; }
+  void Run() override { scale_ = kernels_.norm_scale(a_.data(), kWidth, 1e-5f); }
   void Check() override {
     Run();
-    for (int64_t i = 0; i < kInner; ++i) {
-      const double expected = a_[i] / (1 + std::exp(-double{a_[i]})) * b_[i];
-      CheckClose("silu_gate", i, out_[i], expected, std::abs(expected) * 12 * kRounding);
-    }
+    double mean = 0;
+    for (int64_t i = 0; i < kWidth; ++i) mean += double{a_[i]} * a_[i] / kWidth;
+    const double expected = 1 / std::sqrt(mean + 1e-5);
+    CheckClose("norm_scale", 0, scale_, expected, expected * kRounding * (kWidth / 16 + 12));
   }
+
+ private:
+  float scale_ = 0;
 };
 
-class SigmoidGateWork : public RowWork {
+class SigmoidWork : public RowWork {
  public:
-  explicit SigmoidGateWork(const Kernels& kernels) : RowWork(kernels, kWidth, 10) {}
-  void Run() override { kernels_.sigmoid_gate(a_.data(), b_.data(), kWidth, out_.data()); }
+  explicit SigmoidWork(const Kernels& kernels) : RowWork(kernels, kWidth, 10) { bytes = 2 * 4.0 * kWidth; }
+  void Run() override { kernels_.sigmoid(a_.data(), kWidth, out_.data()); }
   void Check() override {
     Run();
     for (int64_t i = 0; i < kWidth; ++i) {
-      const double expected = b_[i] / (1 + std::exp(-double{a_[i]}));
-      CheckClose("sigmoid_gate", i, out_[i], expected, std::abs(expected) * 10 * kRounding);
+      const double expected = 1 / (1 + std::exp(-double{a_[i]}));
+      CheckClose("sigmoid", i, out_[i], expected, expected * 10 * kRounding);
     }
   }
 };
@@ -87,30 +92,41 @@ class ExpWork : public RowWork {
 
 class LogSumExpWork : public RowWork {
  public:
-  explicit LogSumExpWork(const Kernels& kernels) : RowWork(kernels, kVocabulary, 20) {
+  explicit LogSumExpWork(const Kernels& kernels)
+      : RowWork(kernels, kVocabulary, 20), maxima_(kVocabulary / kLogitBlock) {
     bytes = 4.0 * kVocabulary;
   }
-  void Run() override { result_ = kernels_.log_sum_exp(a_.data(), kVocabulary); }
+  void Run() override { result_ = kernels_.log_sum_exp(a_.data(), kVocabulary, maxima_.data()); }
   void Check() override {
     Run();
     double sum = 0;
     for (int64_t i = 0; i < kVocabulary; ++i) sum += std::exp(double{a_[i]});
     CheckClose("log_sum_exp", 0, result_, std::log(sum), 80 * kRounding);
+    for (size_t block = 0; block < maxima_.size(); ++block) {
+      const float* first = a_.data() + block * kLogitBlock;
+      CheckClose("log_sum_exp", static_cast<int64_t>(block), maxima_[block],
+                 *std::max_element(first, first + kLogitBlock), 0);
+    }
   }
 
  private:
+  static_assert(kVocabulary % kLogitBlock == 0);
+  std::vector<float> maxima_;
   double result_ = 0;
 };
 
 // One head. In place, as it is used: every run turns what the one before left.
 class RopeWork : public KernelWork {
  public:
-  RopeWork() : table_(RopeConfig(), kHeadDim), x_(kHeadDim) {
+  explicit RopeWork(const Kernels& kernels)
+      : kernels_(kernels), table_(RopeConfig(), kHeadDim), x_(kHeadDim) {
     table_.Cover(kPosition + 1);
     Refill();
     bytes = 3 * 4.0 * kHeadDim;
   }
-  void Run() override { table_.Rotate(kPosition, 1.0f, x_.data()); }
+  void Run() override {
+    kernels_.rotate(table_.cosines(kPosition), table_.sines(kPosition), kHalf, 1.0f, x_.data());
+  }
   void Check() override {
     Refill();
     const std::vector<float> frequencies = InverseFrequencies(RopeConfig(), kHeadDim);
@@ -122,13 +138,14 @@ class RopeWork : public KernelWork {
       expected[i + kHalf] = x_[i + kHalf] * std::cos(angle) + x_[i] * std::sin(angle);
     }
     Run();
-    for (int64_t i = 0; i < kHeadDim; ++i) CheckClose("rope", i, x_[i], expected[i], 6 * kRounding);
+    for (int64_t i = 0; i < kHeadDim; ++i) CheckClose("rotate", i, x_[i], expected[i], 6 * kRounding);
     Refill();
   }
 
  private:
   static constexpr int kHeadDim = 64, kHalf = kHeadDim / 2, kPosition = 1000;
   void Refill() { FillUneven(x_.data(), kHeadDim, 1); }
+  const Kernels& kernels_;
   RopeTable table_;
   AlignedBuffer<float> x_;
 };
@@ -141,12 +158,9 @@ KernelCase Case(const Kernels& kernels, const char* name) {
 }  // namespace
 
 std::vector<KernelCase> RowCases(const Kernels& kernels) {
-  return {Case<RmsNormWork>(kernels, "rms_norm/576"),
-          Case<SiluGateWork>(kernels, "silu_gate/1536"),
-          Case<SigmoidGateWork>(kernels, "sigmoid_gate/576"),
-          Case<ExpWork>(kernels, "exp/1536"),
-          Case<LogSumExpWork>(kernels, "log_sum_exp/49152"),
-          {"rope/64", [] { return std::make_unique<RopeWork>(); }}};
+  return {Case<RmsNormWork>(kernels, "rms_norm/576"),        Case<NormScaleWork>(kernels, "norm_scale/576"),
+          Case<SigmoidWork>(kernels, "sigmoid/576"),         Case<ExpWork>(kernels, "exp/1536"),
+          Case<LogSumExpWork>(kernels, "log_sum_exp/49152"), Case<RopeWork>(kernels, "rotate/64")};
 }
 
 }  // namespace fullband
