@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <deque>
+#include <utility>
 #include <variant>
 
 #include "common/error.h"
+#include "evals/requests.h"
 
 namespace fullband {
 namespace {
@@ -28,10 +30,10 @@ class TimedBackend : public Backend {
     const double began = (*now_)();
     backend_->Run(step, result);
     const double seconds = (*now_)() - began;
-    // Rows that nothing is asked of are a prompt's.
+    // Rows that nothing is asked of are a prompt's. Queries may be about states of earlier steps, too.
     const auto rows = static_cast<double>(step.rows.size());
     const auto asked = static_cast<double>(step.queries.size());
-    const double decode = rows > 0 ? seconds * asked / rows : 0;
+    const double decode = asked < rows ? seconds * asked / rows : seconds;
     figure_->decode_seconds += decode;
     figure_->prefill_seconds += seconds - decode;
     figure_->rows += static_cast<int64_t>(step.rows.size());
@@ -46,15 +48,6 @@ class TimedBackend : public Backend {
 
 using Request = std::variant<GenerateRequest, ScoreRequest>;
 
-GenerateRequest Completion(const Task& task, const Question& question, const Setting& setting) {
-  GenerateRequest request;
-  request.prompt = question.prompt;
-  request.setting = setting;
-  request.max_new_tokens = task.max_new_tokens;
-  request.stop_strings = task.stop_strings;
-  return request;
-}
-
 std::deque<Request> Requests(const Task& task, const Setting& setting, SuiteFigure* figure) {
   std::deque<Request> requests;
   for (const Question& question : task.questions) {
@@ -63,10 +56,9 @@ std::deque<Request> Requests(const Task& task, const Setting& setting, SuiteFigu
       continue;
     }
     ++figure->items;
-    if (task.suite.ask == Ask::kGenerate) requests.push_back(Completion(task, question, setting));
-    for (const Choice& choice : question.choices)
-      requests.push_back(
-          ScoreRequest{.context = choice.context, .continuation = choice.continuation, .setting = setting});
+    if (task.suite.ask == Ask::kGenerate)
+      requests.emplace_back(RequestOf(task, question, setting, Sampling(), 0));
+    for (ScoreRequest& request : RequestsOf(question, setting)) requests.emplace_back(std::move(request));
   }
   return requests;
 }
@@ -90,11 +82,9 @@ SuiteFigure MeasureSuite(Backend* backend, const std::shared_ptr<const Tokenizer
   std::deque<Request> requests = Requests(task, setting, &figure);
   if (requests.empty()) throw Error(task.suite.name, "has no item that can be asked of this model");
   Engine engine(std::make_unique<TimedBackend>(backend, &now, &figure), tokenizer, options);
-  // As many wait as a run keeps waiting, so that the engine never runs short of one.
-  const size_t enough = 2 * static_cast<size_t>(options.batch);
   const double began = now();
   while (!requests.empty() || engine.pending() > 0) {
-    for (; !requests.empty() && engine.pending() < enough; requests.pop_front())
+    for (; !requests.empty() && engine.pending() < engine.enough(); requests.pop_front())
       std::visit([&](auto& request) { engine.Submit(std::move(request)); }, requests.front());
     const std::optional<Answer> answer = engine.Next(stop);
     if (!answer) throw BenchStopped();

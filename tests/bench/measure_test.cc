@@ -14,6 +14,7 @@
 namespace fullband {
 namespace {
 
+using testing::DoubleNear;
 using testing::Each;
 using testing::ElementsAre;
 using testing::SizeIs;
@@ -208,7 +209,8 @@ TEST(MeasureSteps, MeasuresWhatThePlanSays) {
   EXPECT_THAT(report.decode, SizeIs(3 * 2 * 2));
   EXPECT_THAT(report.decode_overhead, SizeIs(2 * 2));  // latent@3 decodes as latent
   EXPECT_EQ(report.decode_overhead[0].setting, "latent");
-  for (const DecodeOverhead& f : report.decode_overhead) EXPECT_THAT(f.pairs.ratios, Each(1));
+  for (const DecodeOverhead& f : report.decode_overhead)
+    EXPECT_THAT(f.pairs.ratios, Each(DoubleNear(1, 1e-9)));
   ASSERT_THAT(report.prefill_overhead, SizeIs(1));
   EXPECT_EQ(report.prefill_overhead[0].over, "latent");
   for (double ratio : report.prefill_overhead[0].pairs.ratios) EXPECT_NEAR(ratio, 1, 1e-9);
