@@ -158,7 +158,7 @@ std::vector<RunMemory> RunMemories(const InspectOptions& options, const std::sha
 Json RunJson(const RunMemory& run) {
   return {{"batch", run.batch},
           {"program_bytes", run.program},
-          {"mapped_bytes", run.engine.mapped},
+          {"loading_bytes", run.engine.loading},
           {"packed_bytes", run.engine.weights},
           {"page_bytes", run.engine.pages},
           {"state_bytes", run.engine.states},
@@ -168,8 +168,9 @@ Json RunJson(const RunMemory& run) {
 
 std::string RunText(const RunMemory& run) {
   return fmt::format(
-      "{} with batch {}: program {}, weights {} mapped and {} packed, pages {}, states {}, workspace {}",
-      Size(run.total()), run.batch, Size(run.program), Size(run.engine.mapped), Size(run.engine.weights),
+      "{} with batch {}: program {}, {} while weights are loaded, then weights {}, pages {}, states {}, "
+      "workspace {}",
+      Size(run.total()), run.batch, Size(run.program), Size(run.engine.loading), Size(run.engine.weights),
       Size(run.engine.pages), Size(run.engine.states), Size(run.engine.workspace));
 }
 

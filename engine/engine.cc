@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "common/memory.h"
 #include "engine/decode/scheduler.h"
 
 namespace fullband {
@@ -183,6 +184,7 @@ Engine::Engine(const std::filesystem::path& folder, const EngineOptions& options
       model,
       {.threads = options.threads, .target = options.target, .kv_dtype = KvDtypeNamed(options.kv_dtype)});
   impl_ = std::make_unique<Impl>(std::move(model), std::move(backend), tokenizer.get(), options);
+  ReleaseFreedMemory();
 }
 
 Engine::Engine(std::unique_ptr<Backend> backend, std::shared_ptr<const Tokenizer> tokenizer,

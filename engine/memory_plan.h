@@ -1,6 +1,7 @@
 // What a run will take, before it starts: the engine's own scheduling, on a backend that computes nothing.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -10,12 +11,13 @@ namespace fullband {
 
 // Bytes.
 struct EngineMemory {
-  int64_t mapped = 0;     // the checkpoint's files
-  int64_t weights = 0;    // the backend's own copy of them
+  int64_t mapped = 0;     // the checkpoint's files, while they are loaded
+  int64_t loading = 0;    // at most, before the first step: the checkpoint's files and the backend's copy
+  int64_t weights = 0;    // the backend's copy
   int64_t pages = 0;      // keys and values, of sequences in flight and of the prefix tree
   int64_t states = 0;     // likewise
   int64_t workspace = 0;  // what steps are computed with
-  int64_t total() const { return mapped + weights + pages + states + workspace; }
+  int64_t total() const { return std::max(loading, weights + pages + states + workspace); }
 };
 
 class DryRun {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <utility>
 
+#include "common/memory.h"
 #include "evals/requests.h"
 
 namespace fullband {
@@ -14,10 +15,11 @@ namespace {
 
 // What a run has beside what this process has by now: the store's cache, the graders' and the kernels'
 // threads, the samples on their way.
-constexpr int64_t kRunsOwn = int64_t{2} << 20;
+constexpr int64_t kRunsOwn = int64_t{5} << 19;
 
 // Resident bytes of this process without the pages of mapped files other than the program's own.
 int64_t ProgramBytes(int64_t mapped) {
+  ReleaseFreedMemory();
   std::ifstream file("/proc/self/statm");
   int64_t size = 0, resident = 0;
   file >> size >> resident;

@@ -52,12 +52,15 @@ class Backend {
 // How large steps get, to plan memory with.
 struct StepBounds {
   int64_t rows = 0, fused_rows = 0, queries = 0;
-  int64_t positions = 0;  // of the longest sequence
+  int64_t positions = 0;     // of the longest sequence
+  int64_t fused_tokens = 0;  // different tokens of fused rows, over all steps
 };
 
 // Bytes that a backend will take.
 struct BackendMemory {
-  int64_t weights = 0;    // in its own order, beside the checkpoint's mapped files
+  int64_t mapped = 0;     // the checkpoint's files, until it is made
+  int64_t loading = 0;    // at most, while it is made: its own weights so far and the files' mapped ones
+  int64_t weights = 0;    // in its own order; of the files' little is left in memory then
   int64_t page = 0;       // each, as Backend::page_bytes
   int64_t state = 0;      // each, as Backend::state_bytes
   int64_t workspace = 0;  // what steps are computed with

@@ -17,6 +17,11 @@ CountingBackend::CountingBackend(const ModelConfig& config, const BackendInfo& i
   other_token_ = token_ == 0 ? std::min(1, config.vocab_size - 1) : 0;
 }
 
+int64_t CountingBackend::Touched(int64_t used, int64_t reserved, int64_t bytes) {
+  constexpr int64_t kLargePage = int64_t{2} << 20;
+  return std::min(reserved * bytes, (used * bytes + kLargePage - 1) / kLargePage * kLargePage);
+}
+
 void CountingBackend::Reserve(int page_count, int state_count) {
   reserved_pages_ = std::max(reserved_pages_, page_count);
   reserved_states_ = std::max(reserved_states_, state_count);
@@ -26,7 +31,10 @@ void CountingBackend::Run(const Step& step, StepResult* result) {
   CheckStep(step, config_, {reserved_pages_, info_.page_size, reserved_states_});
   int64_t fused = 0;
   for (const Row& row : step.rows) {
-    fused += row.state != kNoSlot;
+    if (row.state != kNoSlot) {
+      ++fused;
+      fused_tokens_.insert(row.token);
+    }
     states_ = std::max(states_, row.keep_state + 1);
   }
   for (const Span& span : step.spans) {
@@ -35,6 +43,7 @@ void CountingBackend::Run(const Step& step, StepResult* result) {
   }
   largest_.rows = std::max<int64_t>(largest_.rows, static_cast<int64_t>(step.rows.size()));
   largest_.fused_rows = std::max(largest_.fused_rows, fused);
+  largest_.fused_tokens = static_cast<int64_t>(fused_tokens_.size());
   largest_.queries = std::max<int64_t>(largest_.queries, static_cast<int64_t>(step.queries.size()));
 
   result->state_rms.assign(step.rows.size(), 1.0f);

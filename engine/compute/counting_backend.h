@@ -3,6 +3,7 @@
 // take.
 #pragma once
 
+#include <unordered_set>
 #include <vector>
 
 #include "engine/compute/backend.h"
@@ -26,18 +27,21 @@ class CountingBackend : public Backend {
   std::vector<float> ReadState(int slot) const override;
 
   // Pages and slots that were ever written, and the largest numbers of a step. Backends take memory for
-  // those: what was reserved beyond is not touched.
-  int pages() const { return pages_; }
-  int states() const { return states_; }
+  // those: what was reserved beyond is not touched, but for the rest of a large page of memory.
+  int64_t bytes_of_pages() const { return Touched(pages_, reserved_pages_, page_bytes_); }
+  int64_t bytes_of_states() const { return Touched(states_, reserved_states_, state_bytes_); }
   const StepBounds& largest() const { return largest_; }
 
  private:
+  static int64_t Touched(int64_t used, int64_t reserved, int64_t bytes);
+
   ModelConfig config_;
   BackendInfo info_;
   int64_t page_bytes_, state_bytes_;
   int32_t token_ = 0, other_token_ = 0;
   int pages_ = 0, states_ = 0;
   int reserved_pages_ = 0, reserved_states_ = 0;
+  std::unordered_set<int32_t> fused_tokens_;
   StepBounds largest_;
 };
 

@@ -135,8 +135,13 @@ int64_t CpuBackend::Workspace::bytes() const {
 int64_t CpuBackend::WorkspaceBytes(const ModelConfig& config, const CpuOptions& options,
                                    const StepBounds& largest) {
   Workspace work;  // large buffers take no memory before they are used
-  work.Resize(config, CountThreads(options.threads), largest);
-  return work.bytes() + RopeTable::Bytes(config.head_dim, largest.positions);
+  const int threads = CountThreads(options.threads);
+  work.Resize(config, threads, largest);
+  int64_t bytes = work.bytes() + RopeTable::Bytes(config.head_dim, largest.positions) +
+                  StepAttention::Bytes(config, threads);
+  if (config.fusion == Fusion::kGlu)
+    bytes += GateCache::Bytes(Padded(config.hidden_size), kGateBytes, largest.fused_tokens);
+  return bytes;
 }
 
 void CpuBackend::PlaceRows(const Step& step) {
@@ -309,10 +314,13 @@ std::unique_ptr<Backend> MakeCpuBackend(std::shared_ptr<const Model> model, cons
 }
 
 BackendMemory PlanCpuMemory(const Model& model, const CpuOptions& options, const StepBounds& largest) {
-  return {.weights = PackedBytes(model.weights),
+  const PackingBytes packing = BytesOfPacking(model.weights);
+  const int64_t row = Padded(model.config.hidden_size) * static_cast<int64_t>(sizeof(float));
+  return {.mapped = packing.stored,
+          .loading = packing.peak,
+          .weights = packing.packed,
           .page = Pages(model.config, options.kv_dtype).page_bytes(),
-          .state = (model.weights.state_proj ? 2 : 1) * Padded(model.config.hidden_size) *
-                   static_cast<int64_t>(sizeof(float)),
+          .state = (model.weights.state_proj ? 2 : 1) * row,  // with its W^U h
           .workspace = CpuBackend::WorkspaceBytes(model.config, options, largest)};
 }
 

@@ -13,6 +13,8 @@ namespace fullband {
 class GateCache {
  public:
   GateCache(int64_t vocab_size, int64_t width, int64_t bytes);
+  // Bytes of the rows of `tokens` different tokens.
+  static int64_t Bytes(int64_t width, int64_t bytes, int64_t tokens);
 
   // A token's row, or null.
   const float* Find(int32_t token) const { return rows_[token]; }

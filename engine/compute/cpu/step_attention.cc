@@ -3,6 +3,13 @@
 #include <omp.h>
 
 namespace fullband {
+namespace {
+
+int64_t ScratchSize(const AttentionPlan& plan, const ModelConfig& config) {
+  return AttentionScratchSize(plan.tile_rows() * config.heads / config.kv_heads, config.head_dim);
+}
+
+}  // namespace
 
 StepAttention::StepAttention(const ModelConfig& config, const Kernels& kernels, int threads)
     : kernels_(kernels),
@@ -13,8 +20,12 @@ StepAttention::StepAttention(const ModelConfig& config, const Kernels& kernels, 
       head_dim_(config.head_dim),
       plan_(heads_, kv_heads_),
       taken_(std::make_unique<std::atomic<int64_t>[]>(config.layers)) {
-  const int64_t size = AttentionScratchSize(plan_.tile_rows() * heads_, head_dim_);
-  for (int i = 0; i < threads; ++i) scratch_.emplace_back(size);
+  for (int i = 0; i < threads; ++i) scratch_.emplace_back(ScratchSize(plan_, config));
+}
+
+int64_t StepAttention::Bytes(const ModelConfig& config, int threads) {
+  const AttentionPlan plan(config.heads / config.kv_heads, config.kv_heads);
+  return threads * ScratchSize(plan, config) * static_cast<int64_t>(sizeof(float));
 }
 
 void StepAttention::Prepare(std::span<const Span> spans, const Pages& pages,

@@ -20,6 +20,9 @@ class StepAttention {
  public:
   StepAttention(const ModelConfig& config, const Kernels& kernels, int threads);
 
+  // Bytes that its threads need at least. Parts of split tiles take little beside these.
+  static int64_t Bytes(const ModelConfig& config, int threads);
+
   // Before threads start. `query(row)` is where a row of the step has its queries [heads, head_dim],
   // `out(row)` where its mixed values go, in every layer.
   void Prepare(std::span<const Span> spans, const Pages& pages,
