@@ -86,7 +86,11 @@ Json OptionsJson(const BenchPlan& plan, const EngineOptions& engine) {
           {"batches", plan.batches},
           {"contexts", plan.contexts},
           {"repeats", plan.repeats},
-          {"engine", {{"device", engine.device}, {"batch", engine.batch}, {"chunk", engine.chunk}}}};
+          {"engine",
+           {{"device", engine.device},
+            {"batch", engine.batch > 0 ? Json(engine.batch) : Json("auto")},
+            {"chunk", engine.chunk},
+            {"kv_dtype", engine.kv_dtype}}}};
 }
 
 Json StepFigures(const BenchReport& report) {

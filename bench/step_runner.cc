@@ -111,6 +111,8 @@ void DecodeBatch::Fill() {
         row.keep_state = prompt_states_[static_cast<size_t>(position % kStates)];
       step.rows.push_back(row);
     }
+    // As in a run, where the state that the first fused row reads is one that was asked about.
+    if (end == first_) step.queries.push_back(NextToken(end - begin - 1));
     step.spans.push_back({0, end - begin, begin, {model.begin(), model.begin() + runner_->PagesFor(end)}});
     runner_->Run(step);
   }

@@ -30,10 +30,12 @@ class TimedBackend : public Backend {
     const double began = (*now_)();
     backend_->Run(step, result);
     const double seconds = (*now_)() - began;
-    // Rows that nothing is asked of are a prompt's. Queries may be about states of earlier steps, too.
+    // Rows that nothing is asked of are a prompt's.
+    const auto about_row = [](const Query& query) { return query.state == kNoSlot; };
     const auto rows = static_cast<double>(step.rows.size());
-    const auto asked = static_cast<double>(step.queries.size());
-    const double decode = asked < rows ? seconds * asked / rows : seconds;
+    const auto asked =
+        static_cast<double>(std::count_if(step.queries.begin(), step.queries.end(), about_row));
+    const double decode = rows > 0 ? seconds * asked / rows : seconds;
     figure_->decode_seconds += decode;
     figure_->prefill_seconds += seconds - decode;
     figure_->rows += static_cast<int64_t>(step.rows.size());

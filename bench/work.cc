@@ -23,7 +23,8 @@ StepWork::StepWork(const Model& model, const Backend& backend) : StepWork(backen
     for (const Tensor* matrix : {&layer.q, &layer.k, &layer.v, &layer.o, &layer.gate, &layer.up, &layer.down})
       layer_bytes_ += KeptBytes(*matrix);
   head_bytes_ = KeptBytes(w.head);
-  feedback_bytes_ = KeptBytes(w.state_proj) + KeptBytes(w.token_gate);
+  feedback_bytes_ = KeptBytes(w.state_proj);
+  gate_bytes_ = KeptBytes(w.token_gate);
 }
 
 Work StepWork::Of(const Step& step) const {
@@ -46,7 +47,7 @@ Work StepWork::Of(const Step& step) const {
   work.bytes += static_cast<double>(step.rows.size()) * position_bytes_;
   const auto fused = static_cast<double>(
       std::count_if(step.rows.begin(), step.rows.end(), [](const Row& row) { return row.state != kNoSlot; }));
-  work.flops += fused * 2 * d * d * (c.fusion == Fusion::kGlu ? 2 : 1);
+  work.flops += fused * 2 * d * d;
   work.flops += static_cast<double>(step.queries.size()) * 2 * d * c.vocab_size;
   if (!step.rows.empty()) work.bytes += layer_bytes_;
   if (fused > 0) work.bytes += feedback_bytes_;
@@ -56,7 +57,7 @@ Work StepWork::Of(const Step& step) const {
 
 std::string StepWork::Formula() {
   return "operations: 2 L (D (H + 2 G) K + H K D + 3 D F) a row, 4 L H K a position that it sees, 2 D V a "
-         "query, 2 D^2 (4 D^2 with a gate) a fused row; bytes: a step's matrices once, each page of keys and "
+         "query, 2 D^2 a fused row; bytes: a step's matrices once, each page of keys and "
          "values once, rows' own written; roofline: min(FMA peak, read bandwidth x operations / bytes)";
 }
 

@@ -21,7 +21,7 @@ struct Work {
 
 // With D, L, H, G, K, F, V as in engine/checkpoint/config.h (F the inner width):
 //   a row            2 L (D (H + 2 G) K + H K D + 3 D F) operations, and 4 L H K for each position it sees
-//   a fused row      2 D^2 more, 4 D^2 with a gate
+//   a fused row      2 D^2 more: W^U h. Gates depend on the token alone and are computed once for each.
 //   a query          2 D V
 //   a step           reads the layers' matrices once, the head's where anything is asked, the feedback's
 //                    where a row is fused; each page of keys and values that it sees once, as far as it is
@@ -35,7 +35,7 @@ class StepWork {
   explicit StepWork(const Backend& backend);
 
   Work Of(const Step& step) const;
-  double weight_bytes() const { return layer_bytes_ + head_bytes_ + feedback_bytes_; }
+  double weight_bytes() const { return layer_bytes_ + head_bytes_ + feedback_bytes_ + gate_bytes_; }
 
   static std::string Formula();
 
@@ -43,7 +43,7 @@ class StepWork {
   const ModelConfig& config_;
   int page_size_;
   double position_bytes_;  // of keys and values in all layers
-  double layer_bytes_ = 0, head_bytes_ = 0, feedback_bytes_ = 0;
+  double layer_bytes_ = 0, head_bytes_ = 0, feedback_bytes_ = 0, gate_bytes_ = 0;
 };
 
 // min(peak, bandwidth x intensity): operations a second that the machine allows for this mix of operations

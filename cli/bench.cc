@@ -123,7 +123,9 @@ ExitCode Bench(const BenchOptions& options) {
   report.machine = DescribeMachine(options.engine);
   const std::shared_ptr<const Model> model = ModelOf(options);
   const std::unique_ptr<Backend> backend =
-      MakeCpuBackend(model, {.threads = options.engine.threads, .target = options.engine.target});
+      MakeCpuBackend(model, {.threads = options.engine.threads,
+                             .target = options.engine.target,
+                             .kv_dtype = KvDtypeNamed(options.engine.kv_dtype)});
   report = Measure(options, plan, suites, *model, backend.get(), std::move(report));
   const BenchSubject subject{.name = options.model.empty() ? options.random_model : options.model.string(),
                              .model = model.get(),

@@ -37,8 +37,8 @@ TEST_F(StepWorkTest, CountsFusionAndQueries) {
   step.spans = {{0, 1, 4, {0}}};
   step.queries.resize(1);
   const Work work = work_.Of(step);
-  EXPECT_EQ(work.flops, kRow + 5 * kSeen + 4 * 24 * 24 + 2 * 24 * 67);
-  EXPECT_EQ(work.bytes, 4 * (kLayerNumbers + 2 * 24 * 24 + 24 * 67) + (5 + 1) * position_bytes_);
+  EXPECT_EQ(work.flops, kRow + 5 * kSeen + 2 * 24 * 24 + 2 * 24 * 67);
+  EXPECT_EQ(work.bytes, 4 * (kLayerNumbers + 24 * 24 + 24 * 67) + (5 + 1) * position_bytes_);
 }
 
 TEST_F(StepWorkTest, CountsASharedPageOnce) {
