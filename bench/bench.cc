@@ -15,6 +15,7 @@ constexpr int kPrefillPairsARepeat = 2;  // of prompts
 constexpr int kPairPrompt = 512;         // tokens, where the context allows
 constexpr int kPairChunk = 128;
 constexpr int kOverheadBatch = 32;
+constexpr int kProfileContext = 1024;
 constexpr int kSharedBatch = 32, kSharedContext = 1024, kSharedPositions = 950;
 
 class Measurer {
@@ -115,7 +116,34 @@ class Measurer {
     }
   }
 
+  void Profiles() {
+    const int prompt = std::min(kPairPrompt, plan_.prompt_lengths.back());
+    const int context = plan_.contexts.back() > kProfileContext
+                            ? std::max(kProfileContext, plan_.contexts.front())
+                            : plan_.contexts.back();
+    for (const Setting& setting : plan_.settings) {
+      Profile(setting, fmt::format("prefill, {} tokens, chunk {}", prompt, kPairChunk),
+              [&] { runner_->Prefill(setting, prompt, kPairChunk); });
+      if (&setting != &plan_.settings.front() && setting.passes > 1) continue;  // decodes like one pass
+      for (int batch : Ends(plan_.batches, kOverheadBatch)) {
+        const std::string name = fmt::format("decode, batch {}, context {}", batch, context);
+        const BatchShape shape{batch, context, 0};
+        if (!Fits(fmt::format("profile: {}", name), DecodeBatch::Pages(*runner_, shape))) continue;
+        DecodeBatch sequences(runner_, shape);
+        Profile(setting, name, [&] { sequences.Run(setting); });
+      }
+    }
+  }
+
  private:
+  void Profile(const Setting& setting, const std::string& name, const std::function<void()>& work) {
+    around_.say(fmt::format("profile {}: {}", setting.Name(), name));
+    StepProfile profile = ProfileSteps(runner_, around_.profile, plan_.repeats, work);
+    profile.what = name;
+    profile.setting = setting.Name();
+    report_->profiles.push_back(std::move(profile));
+  }
+
   // The first of a list, and `wanted` or else the last.
   static std::vector<int> Ends(const std::vector<int>& sizes, int wanted) {
     const bool has = std::find(sizes.begin(), sizes.end(), wanted) != sizes.end();
@@ -150,6 +178,7 @@ void MeasureSteps(StepRunner* runner, const BenchPlan& plan, const BenchSurround
   measurer.DecodeOverheads();
   measurer.PrefillOverheads();
   measurer.Sharing();
+  if (around.profile != nullptr) measurer.Profiles();
 }
 
 void MeasureSuites(Backend* backend, const BenchPlan& plan, const SuiteWork& work,

@@ -21,7 +21,8 @@ struct BenchSurroundings {
   BenchClock now = SteadyBenchClock();
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const std::string&)> say = [](const std::string&) {};  // what is measured next
-  int64_t page_memory = 0;  // bytes that pages may take; what needs more is left out. 0: no limit
+  CpuProfile* profile = nullptr;  // the backend's; null: nothing is said of where steps' time goes
+  int64_t page_memory = 0;        // bytes that pages may take; what needs more is left out. 0: no limit
 };
 
 // Adds to `report` what the plan asks of steps: prefill, decode, the overhead of latent feedback over

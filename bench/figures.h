@@ -70,6 +70,17 @@ struct SuiteFigure {
   double decode_seconds = 0;
 };
 
+// Where the time of a step goes, on average over some.
+struct StepProfile {
+  std::string what, setting;  // "prefill, 512 tokens, chunk 128"
+  int64_t steps = 0;
+  struct Part {
+    std::string name;
+    double seconds = 0;  // a step
+  };
+  std::vector<Part> parts;  // those that took any
+};
+
 struct MemoryFigures {
   int64_t resident = 0, peak = 0;  // bytes of the process
   int64_t weights = 0;             // as packed
@@ -103,6 +114,7 @@ struct BenchReport {
   std::vector<PrefillOverhead> prefill_overhead;
   std::vector<SharedPrefix> shared_prefix;
   std::vector<SuiteFigure> suites;
+  std::vector<StepProfile> profiles;
   MemoryFigures memory;
   std::vector<LeftOut> left_out;
   bool stopped = false;

@@ -62,4 +62,22 @@ Pairs MeasurePairs(const BenchClock& now, int pairs, double scale, const std::fu
   return measured;
 }
 
+StepProfile ProfileSteps(StepRunner* runner, CpuProfile* profile, int repeats,
+                         const std::function<void()>& work) {
+  work();
+  StepProfile measured;
+  const int64_t before = runner->steps_run();
+  profile->Start();
+  for (int i = 0; i < repeats; ++i) work();
+  profile->Stop();
+  measured.steps = runner->steps_run() - before;
+  for (size_t i = 0; i < kCpuParts; ++i) {
+    const auto part = static_cast<CpuPart>(i);
+    if (profile->seconds(part) > 0)
+      measured.parts.push_back(
+          {CpuPartName(part), profile->seconds(part) / static_cast<double>(measured.steps)});
+  }
+  return measured;
+}
+
 }  // namespace fullband

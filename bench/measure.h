@@ -5,6 +5,7 @@
 
 #include "bench/figures.h"
 #include "bench/step_runner.h"
+#include "engine/compute/cpu/profile.h"
 
 namespace fullband {
 
@@ -21,5 +22,9 @@ Figure MeasureDecode(StepRunner* runner, const BenchClock& now, DecodeBatch* bat
 // `pairs` + 1 times, of which the first warms up. ratios[i] = second[i] / first[i] * scale.
 Pairs MeasurePairs(const BenchClock& now, int pairs, double scale, const std::function<void()>& first,
                    const std::function<void()>& second);
+
+// Does `work` once to warm up and `repeats` times with `profile` on, which must be the runner's backend's.
+StepProfile ProfileSteps(StepRunner* runner, CpuProfile* profile, int repeats,
+                         const std::function<void()>& work);
 
 }  // namespace fullband

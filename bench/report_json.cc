@@ -153,6 +153,20 @@ Json SuiteJson(const SuiteFigure& f) {
           {"decode_share", steps > 0 ? f.decode_seconds / steps : 0}};
 }
 
+Json ProfileJson(const StepProfile& profile) {
+  Json parts = Json::array();
+  double sum = 0;
+  for (const StepProfile::Part& part : profile.parts) sum += part.seconds;
+  for (const StepProfile::Part& part : profile.parts)
+    parts.push_back(
+        {{"part", part.name}, {"milliseconds", 1e3 * part.seconds}, {"share", part.seconds / sum}});
+  return {{"what", profile.what},
+          {"setting", profile.setting},
+          {"steps", profile.steps},
+          {"milliseconds", 1e3 * sum},
+          {"parts", std::move(parts)}};
+}
+
 }  // namespace
 
 Json BenchJson(const BenchReport& report, const BenchPlan& plan, const BenchSubject& subject) {
@@ -165,6 +179,8 @@ Json BenchJson(const BenchReport& report, const BenchPlan& plan, const BenchSubj
   out.update(PairFigures(report));
   out["suites"] = Json::array();
   for (const SuiteFigure& f : report.suites) out["suites"].push_back(SuiteJson(f));
+  out["profiles"] = Json::array();
+  for (const StepProfile& f : report.profiles) out["profiles"].push_back(ProfileJson(f));
   const MemoryFigures& m = report.memory;
   out["memory"] = {{"resident_bytes", m.resident},
                    {"peak_bytes", m.peak},

@@ -142,12 +142,24 @@ std::string SuitesText(const BenchReport& report) {
   return Paragraph(rows, 2);
 }
 
+std::string ProfileText(const StepProfile& profile) {
+  Rows rows = {{fmt::format("a step of {} ({})", profile.what, profile.setting), "ms", "share"}};
+  double sum = 0;
+  for (const StepProfile::Part& part : profile.parts) sum += part.seconds;
+  for (const StepProfile::Part& part : profile.parts)
+    rows.push_back({part.name, fmt::format("{:.3f}", 1e3 * part.seconds),
+                    fmt::format("{:.1f} %", 100 * part.seconds / sum)});
+  rows.push_back({"all", fmt::format("{:.3f}", 1e3 * sum), ""});
+  return Paragraph(rows, 1);
+}
+
 }  // namespace
 
 std::string BenchText(const BenchReport& report, const BenchSubject& subject) {
   std::string text = MachineText(report.machine) + SubjectText(subject, report.memory);
   text += StepWork::Formula() + "\n";
   text += PrefillText(report) + DecodeText(report) + PairsText(report) + SuitesText(report);
+  for (const StepProfile& profile : report.profiles) text += ProfileText(profile);
   if (!report.left_out.empty()) text += "\n";
   for (const LeftOut& left : report.left_out) text += fmt::format("left out: {}: {}\n", left.what, left.why);
   return text;

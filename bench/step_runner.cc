@@ -40,6 +40,7 @@ void StepRunner::Run(const Step& step) {
   MakeRoom();
   StepResult result;
   backend_->Run(step, &result);
+  ++steps_run_;
   if (counting_) counted_ += work_->Of(step);
 }
 

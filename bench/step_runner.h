@@ -27,6 +27,7 @@ class StepRunner {
   int page_size() const { return places_.page_size; }
   int64_t page_bytes() const { return backend_->page_bytes(); }
   int64_t reserved_pages() const { return reserved_pages_; }
+  int64_t steps_run() const { return steps_run_; }
   int PagesFor(int positions) const { return (positions + page_size() - 1) / page_size(); }
   Places& places() { return places_; }
 
@@ -50,7 +51,7 @@ class StepRunner {
   const StepWork* work_;
   const std::atomic<bool>* stop_;
   Places places_;
-  int64_t reserved_pages_ = 0, reserved_states_ = 0;
+  int64_t reserved_pages_ = 0, reserved_states_ = 0, steps_run_ = 0;
   bool counting_ = false;
   Work counted_;
 };

@@ -29,7 +29,7 @@ struct BenchOptions {
   std::vector<size_t> limits;
   TaskOptions task;
   EngineOptions engine;
-  bool no_steps = false, json = false, quiet = false;
+  bool no_steps = false, profile = false, json = false, quiet = false;
 };
 
 constexpr uint64_t kRandomModelSeed = 1;
@@ -76,11 +76,14 @@ SuiteWork SuitesOf(const BenchOptions& options) {
   return work;
 }
 
+void Say(const std::string& what) { fmt::print(stderr, "fullband: {}\n", what); }
+
 // Before the model is there, so that the probes' buffers do not add to its peak.
-MachineFigures DescribeMachine(const EngineOptions& engine) {
+MachineFigures DescribeMachine(const EngineOptions& engine, bool quiet) {
   MachineFigures machine;
   machine.processor = ProcessorName();
   machine.target = KernelsFor(engine.target).target;
+  if (!quiet) Say("memory and multiply-add probes");
   machine.caches = ReadCaches();
   machine.probe_bytes = ProbeBytes(machine.caches);
   machine.bounds = ProbeMachine({.threads = engine.threads, .buffer_bytes = machine.probe_bytes});
@@ -88,11 +91,10 @@ MachineFigures DescribeMachine(const EngineOptions& engine) {
   return machine;
 }
 
-void Say(const std::string& what) { fmt::print(stderr, "fullband: {}\n", what); }
-
 BenchReport Measure(const BenchOptions& options, const BenchPlan& plan, const SuiteWork& suites,
-                    const Model& model, Backend* backend, BenchReport report) {
+                    const Model& model, Backend* backend, CpuProfile* profile, BenchReport report) {
   BenchSurroundings around;
+  around.profile = options.profile ? profile : nullptr;
   around.stop = &StopAsked();
   around.page_memory = AvailableBytes() / 2;
   if (!options.quiet) around.say = Say;
@@ -118,15 +120,16 @@ ExitCode Bench(const BenchOptions& options) {
   if (options.no_steps && suites.suites.empty())
     throw UsageError("--no-steps", "leaves nothing to measure", "name suites with --suite");
   CatchStopSignals();
-  if (!options.quiet) Say("memory and multiply-add probes");
   BenchReport report;
-  report.machine = DescribeMachine(options.engine);
+  report.machine = DescribeMachine(options.engine, options.quiet);
   const std::shared_ptr<const Model> model = ModelOf(options);
+  CpuProfile profile;
   const std::unique_ptr<Backend> backend =
       MakeCpuBackend(model, {.threads = options.engine.threads,
                              .target = options.engine.target,
-                             .kv_dtype = KvDtypeNamed(options.engine.kv_dtype)});
-  report = Measure(options, plan, suites, *model, backend.get(), std::move(report));
+                             .kv_dtype = KvDtypeNamed(options.engine.kv_dtype),
+                             .profile = options.profile ? &profile : nullptr});
+  report = Measure(options, plan, suites, *model, backend.get(), &profile, std::move(report));
   const BenchSubject subject{.name = options.model.empty() ? options.random_model : options.model.string(),
                              .model = model.get(),
                              .random_feedback = options.random_feedback,
@@ -169,6 +172,7 @@ void AddWhat(CLI::App& command, BenchOptions* options) {
       ->check(WholeNumber(1))
       ->type_name("N");
   command.add_flag("--quick", request.quick, "smaller default lists: a minute or two");
+  command.add_flag("--profile", options->profile, "say where the time of a step goes, part by part");
   command.add_flag("--no-steps", options->no_steps, "measure the suites alone");
 }
 

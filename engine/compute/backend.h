@@ -66,10 +66,13 @@ struct BackendMemory {
   int64_t workspace = 0;  // what steps are computed with
 };
 
+class CpuProfile;
+
 struct CpuOptions {
   int threads = 0;     // 0: as many as the process may use
   std::string target;  // a Highway target to pin, e.g. "AVX2"; empty: the best this machine has
   KvDtype kv_dtype = KvDtype::kF32;
+  CpuProfile* profile = nullptr;  // counts where steps' time goes (cpu/profile.h); outlives the backend
 };
 
 // Throws Error where the named target does not exist here.

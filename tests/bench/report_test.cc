@@ -40,6 +40,8 @@ class BenchReportTest : public testing::Test {
                               .saved_rows = 300,
                               .prefill_seconds = 3,
                               .decode_seconds = 1});
+    report_.profiles.push_back(
+        {"decode, batch 4, context 64", "latent", 8, {{"head", 0.75}, {"down", 0.25}}});
     report_.memory = {.resident = 5 << 20, .peak = 6 << 20, .weights = 1 << 20, .pages = 2 << 20};
     report_.left_out = {{"decode: batch 64", "too large"}};
     subject_.name = "some/model";
@@ -93,6 +95,9 @@ TEST_F(BenchReportTest, JsonHasEveryRepeat) {
   EXPECT_EQ(json["suites"][0]["items_per_second"], 2.5);
   EXPECT_EQ(json["suites"][0]["tokens_per_second"], 200);
   EXPECT_EQ(json["suites"][0]["prefill_share"], 0.75);
+  EXPECT_EQ(json["profiles"][0]["milliseconds"], 1000);
+  EXPECT_EQ(json["profiles"][0]["parts"][1],
+            Json({{"part", "down"}, {"milliseconds", 250}, {"share", 0.25}}));
 }
 
 TEST_F(BenchReportTest, TextHasTables) {
@@ -103,6 +108,9 @@ TEST_F(BenchReportTest, TextHasTables) {
                               "standard     100     32       200  200  400     10.0   2.0      10 %\n"));
   EXPECT_THAT(text, HasSubstr("time of latent / standard"));
   EXPECT_THAT(text, HasSubstr("1.0000 to 1.1000"));
+  EXPECT_THAT(text, HasSubstr("a step of decode, batch 4, context 64 (latent)"));
+  EXPECT_THAT(text,
+              testing::ContainsRegex("\nhead +750.000  75.0 %\ndown +250.000  25.0 %\nall +1000.000\n"));
   EXPECT_THAT(text, HasSubstr("left out: decode: batch 64: too large\n"));
   EXPECT_THAT(text, Not(HasSubstr("RANDOM")));
 }

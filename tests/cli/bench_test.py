@@ -74,6 +74,7 @@ class BenchTest(unittest.TestCase):
             self.assertGreater(figure["roofline_share"], 0)
         self.assertGreater(report["machine"]["probes"]["read_gbyte_per_second"], 0)
         self.assertGreater(report["memory"]["peak_bytes"], report["memory"]["weights_bytes"])
+        self.assertEqual(report["profiles"], [])
         self.assertIn("fullband: decode: batch 2, context 8", done.stderr)
 
     def test_text_of_a_random_model(self) -> None:
@@ -83,6 +84,18 @@ class BenchTest(unittest.TestCase):
         self.assertRegex(done.stdout, r"(?m)^decode +context +batch +tokens/s")
         self.assertRegex(done.stdout, r"(?m)^standard +8 +2 +\d")
         self.assertNotIn("RANDOM", done.stdout)
+
+    def test_profile(self) -> None:
+        done = bench("--model", self.latent, "--setting", "latent", "--profile", *SMALL, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        profiles = json.loads(done.stdout)["profiles"]
+        self.assertEqual([p["what"] for p in profiles], [
+            "prefill, 8 tokens, chunk 128", "decode, batch 1, context 8", "decode, batch 2, context 8"])
+        self.assertEqual([p["steps"] for p in profiles], [2, 8, 8])
+        for profile in profiles:
+            self.assertAlmostEqual(sum(p["share"] for p in profile["parts"]), 1, 9)
+            names = {p["part"] for p in profile["parts"]}
+            self.assertLessEqual({"attention", "query/key/value", "gate/up", "down", "head", "answer", "final norm"}, names)
 
     def test_only_suites(self) -> None:
         done = bench("--model", self.model, "--suite", self.suite, "--no-steps", "--threads", 1, "--json")

@@ -40,6 +40,7 @@ CpuBackend::CpuBackend(std::shared_ptr<const Model> model, const CpuOptions& opt
             .page_size = kPageSize,
             .kv_dtype = options.kv_dtype},
       threads_(CountThreads(options.threads)),
+      profile_(options.profile),
       width_(Padded(config_.hidden_size)),
       weights_(PackWeights(*model_)),
       rope_(config_.rope, config_.head_dim),
@@ -68,6 +69,7 @@ std::vector<float> CpuBackend::ReadState(int slot) const {
 }
 
 void CpuBackend::Run(const Step& step, StepResult* result) {
+  if (profile_ != nullptr) profile_->BeginStep();
   CheckStep(step, config_, {pages_.count(), kPageSize, static_cast<int>(states_.size())});
   Prepare(step);
   const int64_t rows = step.rows.size();
@@ -77,13 +79,16 @@ void CpuBackend::Run(const Step& step, StepResult* result) {
       ShareItems(step.copies.size(), [&](int64_t i) { pages_.Copy(step.copies[i]); });
       MakeInputs(step);
       for (int layer = 0; layer < config_.layers; ++layer) RunLayer(layer, rows);
+      Mark(CpuPart::kFinalNorm);
       FinalNorm(rows);
+      Mark(CpuPart::kOther);
     }
   }
   result->state_rms.assign(work_.rms.begin(), work_.rms.begin() + rows);
   KeepGates();
   KeepStates(step);
   Answer(step, result);
+  if (profile_ != nullptr) profile_->EndStep();
 }
 
 // ------------------------------------------------------------------------------------------------
@@ -162,17 +167,24 @@ void CpuBackend::PlaceRows(const Step& step) {
 
 void CpuBackend::RunLayer(int layer, int64_t rows) {
   const CpuLayer& w = weights_.layers[layer];
+  Mark(CpuPart::kQueryKeyValue);
   MultiplyNormed(w.input_norm, w.query_key_value, rows, work_.qkv);
+  Mark(CpuPart::kRotate);
   RotateAndStore(layer, rows);
+  Mark(CpuPart::kAttention);
   attention_.Run(layer, pages_);
+  Mark(CpuPart::kOutput);
   Multiply(w.output, work_.mixed, rows, work_.x, /*add=*/true);
 
+  Mark(CpuPart::kGateUp);
   MultiplyNormed(w.post_attention_norm, w.gate_up, rows, work_.gate_up);
+  Mark(CpuPart::kGates);
   const float* gated = Pack({.x = work_.gate_up.row(0),
                              .stride = work_.gate_up.stride(),
                              .rows = rows,
                              .inputs = w.down.inputs,
                              .up = work_.gate_up.row(0) + w.gate_up.offsets[1]});
+  Mark(CpuPart::kDown);
   MultiplyPacked(w.down, gated, rows, work_.x, /*add=*/true);
 }
 
@@ -291,13 +303,16 @@ void CpuBackend::Answer(const Step& step, StepResult* result) {
     const int64_t count = std::min(kQueryBlock, queries - first);
 #pragma omp parallel num_threads(threads_)
     {
+      Mark(CpuPart::kHead);
       ShareItems(count, [&](int64_t i) {
         std::copy_n(AskedState(step.queries[first + i]), width_, work_.query_states.row(i));
       });
       const float* packed = Pack(
           {.x = work_.query_states.row(0), .stride = width_, .rows = count, .inputs = config_.hidden_size});
       MultiplyPacked(weights_.head, packed, count, work_.logits);
+      Mark(CpuPart::kFusion);
       ProjectStates(step, first, count, packed);
+      Mark(CpuPart::kAnswer);
       ShareItems(count, [&](int64_t i) {
         const std::span<const float> logits(work_.logits.row(i), config_.vocab_size);
         const std::span<float> maxima(work_.maxima.row(i), work_.maxima.stride());

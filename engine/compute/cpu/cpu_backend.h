@@ -11,6 +11,7 @@
 #include "engine/compute/cpu/gate_cache.h"
 #include "engine/compute/cpu/kernels.h"
 #include "engine/compute/cpu/pages.h"
+#include "engine/compute/cpu/profile.h"
 #include "engine/compute/cpu/rope.h"
 #include "engine/compute/cpu/step_attention.h"
 
@@ -121,6 +122,11 @@ class CpuBackend final : public Backend {
                       bool add = false);
   void ProjectStates(const Step& step, int64_t first, int64_t count, const float* packed);
 
+  // From here on, time belongs to this part.
+  void Mark(CpuPart part) {
+    if (profile_ != nullptr) profile_->Mark(part);
+  }
+
   void KeepStates(const Step& step);
   void KeepGates();
   void KeepProducts(const Step& step, int64_t first, int64_t count);
@@ -132,7 +138,8 @@ class CpuBackend final : public Backend {
   const Kernels& kernels_;
   BackendInfo info_;
   int threads_;
-  int64_t width_;  // D, padded
+  CpuProfile* profile_;  // may be null
+  int64_t width_;        // D, padded
   CpuWeights weights_;
   RopeTable rope_;
   Pages pages_;

@@ -61,6 +61,7 @@ void CpuBackend::PlanFeedback(const Step& step) {
 }
 
 void CpuBackend::MakeInputs(const Step& step) {
+  Mark(CpuPart::kFusion);
   if (!work_.spoilt.empty()) {
     ShareItems(work_.spoilt.size(), [&](int64_t i) {
       const int32_t row = work_.spoilt[i];
@@ -69,6 +70,7 @@ void CpuBackend::MakeInputs(const Step& step) {
     Multiply(weights_.state_proj, work_.states, work_.spoilt.size(), work_.state_products);
   }
   if (!work_.new_gates.empty()) MakeGates();
+  Mark(CpuPart::kInputs);
   ShareItems(step.rows.size(), [&](int64_t i) { MakeInput(step.rows[i], work_.fused[i], work_.x.row(i)); });
 }
 
