@@ -414,16 +414,21 @@ TEST_P(KeepsKeysAndValuesIn, ASequenceGoesOnFromACopyOfASharedPage) {
   std::vector<int32_t> other = tokens;
   for (int i = 45; i < 60; ++i) other[i] = (other[i] + 1) % model->config.vocab_size;
   const Trail other_trail = RunBackend(*backend, other, 60);
-  Step step;
-  step.copies.push_back({1, 9, 13});
-  step.spans.push_back({0, 15, 45, {0, 9}});
-  for (int t = 45; t < 60; ++t) {
-    step.rows.push_back({.token = tokens[t]});
-    step.queries.push_back(AllLogprobs(model->config, t - 45));
-  }
   StepResult result;
-  backend->Run(step, &result);
-  for (int t = 45; t < 60; ++t) EXPECT_EQ(result.queries[t - 45].target_logprobs, whole.logprobs[t]);
+  for (const bool apart : {false, true}) {  // copies may come in a step of their own
+    const int32_t page = apart ? 10 : 9;
+    Step copying, step;
+    (apart ? copying : step).copies.push_back({1, page, 13});
+    backend->Run(copying, &result);
+    step.spans.push_back({0, 15, 45, {0, page}});
+    for (int t = 45; t < 60; ++t) {
+      step.rows.push_back({.token = tokens[t]});
+      step.queries.push_back(AllLogprobs(model->config, t - 45));
+    }
+    backend->Run(step, &result);
+    for (int t = 45; t < 60; ++t)
+      EXPECT_EQ(result.queries[t - 45].target_logprobs, whole.logprobs[t]) << apart;
+  }
 
   // And the page that was copied is as it was.
   Step last;

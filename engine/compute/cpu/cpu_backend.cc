@@ -73,15 +73,11 @@ void CpuBackend::Run(const Step& step, StepResult* result) {
   CheckStep(step, config_, {pages_.count(), kPageSize, static_cast<int>(states_.size())});
   Prepare(step);
   const int64_t rows = step.rows.size();
-  if (rows > 0) {
+  if (rows > 0 || !step.copies.empty()) {
 #pragma omp parallel num_threads(threads_)
     {
       ShareItems(step.copies.size(), [&](int64_t i) { pages_.Copy(step.copies[i]); });
-      MakeInputs(step);
-      for (int layer = 0; layer < config_.layers; ++layer) RunLayer(layer, rows);
-      Mark(CpuPart::kFinalNorm);
-      FinalNorm(rows);
-      Mark(CpuPart::kOther);
+      if (rows > 0) RunStack(step);
     }
   }
   result->state_rms.assign(work_.rms.begin(), work_.rms.begin() + rows);
@@ -164,6 +160,15 @@ void CpuBackend::PlaceRows(const Step& step) {
 
 // ------------------------------------------------------------------------------------------------ the stack
 // f
+
+void CpuBackend::RunStack(const Step& step) {
+  const int64_t rows = step.rows.size();
+  MakeInputs(step);
+  for (int layer = 0; layer < config_.layers; ++layer) RunLayer(layer, rows);
+  Mark(CpuPart::kFinalNorm);
+  FinalNorm(rows);
+  Mark(CpuPart::kOther);
+}
 
 void CpuBackend::RunLayer(int layer, int64_t rows) {
   const CpuLayer& w = weights_.layers[layer];

@@ -109,6 +109,7 @@ class CpuBackend final : public Backend {
   void MakeInput(const Row& row, const Fused& fused, float* x) const;
   void GatherState(const Row& row, int position, float* state) const;
   void MakeGates();
+  void RunStack(const Step& step);
   void RunLayer(int layer, int64_t rows);
   void FinalNorm(int64_t rows);
   void RotateAndStore(int layer, int64_t rows);
