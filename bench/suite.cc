@@ -8,27 +8,21 @@
 #include <variant>
 
 #include "common/error.h"
+#include "engine/compute/forwarding_backend.h"
 #include "evals/requests.h"
 
 namespace fullband {
 namespace {
 
 // Another backend, whose steps are counted and timed.
-class TimedBackend : public Backend {
+class TimedBackend : public ForwardingBackend {
  public:
   TimedBackend(Backend* backend, const BenchClock* now, SuiteFigure* figure)
-      : backend_(backend), now_(now), figure_(figure) {}
-
-  const BackendInfo& info() const override { return backend_->info(); }
-  const ModelConfig& config() const override { return backend_->config(); }
-  void Reserve(int pages, int states) override { backend_->Reserve(pages, states); }
-  int64_t page_bytes() const override { return backend_->page_bytes(); }
-  int64_t state_bytes() const override { return backend_->state_bytes(); }
-  std::vector<float> ReadState(int slot) const override { return backend_->ReadState(slot); }
+      : ForwardingBackend(backend), now_(now), figure_(figure) {}
 
   void Run(const Step& step, StepResult* result) override {
     const double began = (*now_)();
-    backend_->Run(step, result);
+    ForwardingBackend::Run(step, result);
     const double seconds = (*now_)() - began;
     // Rows that nothing is asked of are a prompt's.
     const auto about_row = [](const Query& query) { return query.state == kNoSlot; };
@@ -43,7 +37,6 @@ class TimedBackend : public Backend {
   }
 
  private:
-  Backend* backend_;
   const BenchClock* now_;
   SuiteFigure* figure_;
 };

@@ -9,6 +9,7 @@
 #include <random>
 #include <string>
 
+#include "engine/compute/forwarding_backend.h"
 #include "engine/engine.h"
 #include "tests/decode/cover.h"
 #include "tests/support/random_model.h"
@@ -52,17 +53,12 @@ Circumstances FromRow(const CoverRow& row) {
 }
 
 // Flips the lowest bit of a log-probability where a step runs many sequences: what the test is there to see.
-class LeakyBackend : public Backend {
+class LeakyBackend : public ForwardingBackend {
  public:
-  LeakyBackend(std::unique_ptr<Backend> backend, size_t most) : backend_(std::move(backend)), most_(most) {}
-  const BackendInfo& info() const override { return backend_->info(); }
-  const ModelConfig& config() const override { return backend_->config(); }
-  void Reserve(int pages, int states) override { backend_->Reserve(pages, states); }
-  int64_t page_bytes() const override { return backend_->page_bytes(); }
-  int64_t state_bytes() const override { return backend_->state_bytes(); }
-  std::vector<float> ReadState(int slot) const override { return backend_->ReadState(slot); }
+  LeakyBackend(std::unique_ptr<Backend> backend, size_t most)
+      : ForwardingBackend(backend.get()), backend_(std::move(backend)), most_(most) {}
   void Run(const Step& step, StepResult* result) override {
-    backend_->Run(step, result);
+    ForwardingBackend::Run(step, result);
     if (step.spans.size() <= most_ || result->queries.empty()) return;
     QueryResult& query = result->queries.front();
     float& value = query.target_logprobs.empty() ? query.sampled.logprob : query.target_logprobs.front();

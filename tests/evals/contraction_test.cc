@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "common/error.h"
+#include "tests/support/message_of.h"
 #include "tests/tasks/own_suite.h"
 #include "tests/tasks/tiny_tokenizer.h"
 
@@ -153,16 +153,6 @@ struct ContractionTexts : ::testing::Test {
   }
 };
 
-template <typename Do>
-std::string ErrorOf(Do action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST_F(ContractionTexts, WindowsHoldTheTextOnce) {
   const ContractionInput input = CutText("a.txt", "abcdefghij", *bare, 4, 2, 0);
   ASSERT_EQ(input.texts.size(), 2u);
@@ -187,10 +177,10 @@ TEST_F(ContractionTexts, EveryWindowBeginsAsTheTokenizerBeginsTexts) {
 }
 
 TEST_F(ContractionTexts, TooShortTextsAreRefused) {
-  EXPECT_THAT(ErrorOf([&] { CutText("a.txt", "abcd", *bare, 8, 4, 0); }), HasSubstr("a.txt: has 4 tokens"));
-  EXPECT_THAT(ErrorOf([&] { CutText("a.txt", "abcdef", *bare, 4, 4, 0); }), HasSubstr("--window"));
+  EXPECT_THAT(MessageOf([&] { CutText("a.txt", "abcd", *bare, 8, 4, 0); }), HasSubstr("a.txt: has 4 tokens"));
+  EXPECT_THAT(MessageOf([&] { CutText("a.txt", "abcdef", *bare, 4, 4, 0); }), HasSubstr("--window"));
   EXPECT_EQ(CutText("a.txt", "abcde", *bare, 8, 4, 0).texts.size(), 1u);
-  EXPECT_THAT(ErrorOf([&] { SuiteTexts(Data("own.toml"), *bare, 100); }), HasSubstr("--passes"));
+  EXPECT_THAT(MessageOf([&] { SuiteTexts(Data("own.toml"), *bare, 100); }), HasSubstr("--passes"));
 }
 
 TEST_F(ContractionTexts, ItemsArePromptsWithTheirAnswers) {
@@ -226,9 +216,9 @@ TEST_F(ContractionTexts, AMergeAcrossTheJoinLeavesThePromptAsItIs) {
 
 TEST_F(ContractionTexts, ItemsThatDoNotFitAreNamed) {
   // 9 + 7 new tokens fit; with its answer of 21 tokens the first item does not.
-  EXPECT_THAT(ErrorOf([&] { SuiteTexts(Data("own.toml", 24), *bare, 2); }),
+  EXPECT_THAT(MessageOf([&] { SuiteTexts(Data("own.toml", 24), *bare, 2); }),
               HasSubstr("own, item 0: has 30 tokens with its answer; the model's context has 24"));
-  EXPECT_THAT(ErrorOf([&] { SuiteTexts(Data("own.toml", 5), *bare, 2); }),
+  EXPECT_THAT(MessageOf([&] { SuiteTexts(Data("own.toml", 5), *bare, 2); }),
               HasSubstr("own, item 0: too long"));
   EXPECT_EQ(SuiteTexts(Data("own.toml", 40, 2), *bare, 2).items_with_fewer_shots, 2u);
 }
@@ -238,10 +228,10 @@ TEST_F(ContractionTexts, FilesThatAreNoTextAreRefused) {
   own.Write("broken.txt", "a\xff");
   own.Write("fine.txt", "caf\xc3\xa9\n");
   EXPECT_EQ(ReadTextFile(own.Path("fine.txt")), "caf\xc3\xa9\n");
-  EXPECT_THAT(ErrorOf([&] { ReadTextFile(own.Path("empty.txt")); }), HasSubstr("empty.txt: is empty"));
-  EXPECT_THAT(ErrorOf([&] { ReadTextFile(own.Path("broken.txt")); }), HasSubstr("0xFF at offset 1"));
-  EXPECT_THAT(ErrorOf([&] { ReadTextFile(own.Path("none.txt")); }), HasSubstr("does not exist"));
-  EXPECT_THAT(ErrorOf([&] { ReadTextFile(folder.path()); }), HasSubstr("is a folder"));
+  EXPECT_THAT(MessageOf([&] { ReadTextFile(own.Path("empty.txt")); }), HasSubstr("empty.txt: is empty"));
+  EXPECT_THAT(MessageOf([&] { ReadTextFile(own.Path("broken.txt")); }), HasSubstr("0xFF at offset 1"));
+  EXPECT_THAT(MessageOf([&] { ReadTextFile(own.Path("none.txt")); }), HasSubstr("does not exist"));
+  EXPECT_THAT(MessageOf([&] { ReadTextFile(folder.path()); }), HasSubstr("is a folder"));
 }
 
 }  // namespace
