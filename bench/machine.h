@@ -1,4 +1,4 @@
-// What this machine is, as far as figures depend on it, and what this process takes of it.
+// What this machine is, as far as figures depend on it.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,5 @@ std::vector<CacheSize> ReadCaches(const std::filesystem::path& folder = "/sys/de
 
 // Bytes of a probe's buffer: four times the last cache, from 64 to 512 MiB.
 int64_t ProbeBytes(const std::vector<CacheSize>& caches);
-
-int64_t ResidentBytes();   // of this process, now
-int64_t AvailableBytes();  // that the system could still give; 0 where it does not say
 
 }  // namespace fullband

@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/engine_options.h"
 #include "cli/stop_signals.h"
+#include "common/memory.h"
 #include "engine/compute/cpu/kernels.h"
 #include "evals/machine.h"
 #include "tasks/groups.h"

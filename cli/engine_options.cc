@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <string_view>
 
 #include "common/error.h"
+#include "common/memory.h"
 
 namespace fullband {
 
@@ -39,17 +39,6 @@ int64_t ParsePrefixCache(const std::string& text) {
 }
 
 }  // namespace
-
-std::optional<int64_t> ParseSize(const std::string& text) {
-  constexpr std::string_view kUnits = "KMG";
-  uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || number > uint64_t{1} << 32) return std::nullopt;
-  const size_t unit = at == end ? std::string_view::npos : kUnits.find(*at);
-  if (at != end && (at + 1 != end || unit == std::string_view::npos)) return std::nullopt;
-  return static_cast<int64_t>(at == end ? number : number << 10 * (unit + 1));
-}
 
 void AddModelOption(CLI::App& command, std::filesystem::path* folder) {
   command.add_option("--model", *folder, "checkpoint folder")->required()->type_name("DIR");

@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,9 +19,6 @@ CLI::Validator WholeNumber(int64_t least);
 void AddModelOption(CLI::App& command, std::filesystem::path* folder);
 // --setting, required. Takes the one name; parse it with Setting::Parse.
 void AddSettingOption(CLI::App& command, std::string* setting);
-// Bytes, as people write them: a whole number, of KiB, MiB or GiB where K, M or G follows; nothing for other
-// texts.
-std::optional<int64_t> ParseSize(const std::string& text);
 // --device --threads --batch --chunk --prefix-cache --target --kv-dtype
 void AddEngineOptions(CLI::App& command, EngineOptions* options);
 // --limit --shots --max-new --data-dir

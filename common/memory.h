@@ -1,7 +1,17 @@
-// Memory of the process as a whole.
+// Memory of the process and of the system, and its sizes as they are written.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+
 namespace fullband {
+
+int64_t ResidentBytes();   // of this process, now
+int64_t AvailableBytes();  // that the system could still give; 0 where it does not say
+
+// A whole number of bytes, of KiB, MiB or GiB where K, M or G follows; nothing for other texts.
+std::optional<int64_t> ParseSize(const std::string& text);
 
 // Gives back to the system what the allocator keeps of memory that was freed: worth it after parsing large
 // files, whose trees would count towards the process for as long as it runs.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <future>
 #include <utility>
 
@@ -19,14 +18,8 @@ namespace {
 // the machine.
 int64_t DefaultKvMemory() {
   constexpr int64_t kFallback = int64_t{1} << 30;
-  std::ifstream file("/proc/meminfo");
-  std::string key, unit;
-  int64_t kilobytes = 0;
-  while (file >> key >> kilobytes) {
-    if (key == "MemAvailable:") return kilobytes * 1024 / 2;
-    std::getline(file, unit);
-  }
-  return kFallback;
+  const int64_t available = AvailableBytes();
+  return available > 0 ? available / 2 : kFallback;
 }
 
 void CheckOptions(const EngineOptions& options) {
