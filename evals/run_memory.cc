@@ -1,10 +1,8 @@
 #include "evals/run_memory.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <utility>
 
 #include "common/memory.h"
@@ -15,15 +13,12 @@ namespace {
 
 // What a run has beside what this process has by now: the store's cache, the graders' and the kernels'
 // threads, the samples on their way.
-constexpr int64_t kRunsOwn = int64_t{5} << 19;
+constexpr int64_t kRunsOwn = int64_t{4} << 20;
 
 // Resident bytes of this process without the pages of mapped files other than the program's own.
 int64_t ProgramBytes(int64_t mapped) {
   ReleaseFreedMemory();
-  std::ifstream file("/proc/self/statm");
-  int64_t size = 0, resident = 0;
-  file >> size >> resident;
-  return std::max<int64_t>(resident * sysconf(_SC_PAGESIZE) - mapped, 0) + kRunsOwn;
+  return std::max<int64_t>(ResidentBytes() - mapped, 0) + kRunsOwn;
 }
 
 // Hands the engine requests as a run does, as many as it wants at a time.

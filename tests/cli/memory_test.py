@@ -32,7 +32,7 @@ class Case:
 
 
 SHIPPED = [
-    Case("mini-fbt", "--suite mini_gsm8k --limit 40 --batch 16 --setting standard"),
+    Case("mini-fbt", "--suite mini_gsm8k --limit 40 --batch 16 --max-new 48 --setting standard"),
     Case("mini-fbt", "--suite mini_gsm8k --limit 120 --batch 48 --setting latent@2"),
     Case("mini-fbt", "--suite mini_choice --limit 150 --batch 4 --setting latent@3"),
     Case("mini-two-pass", "--suite mini_choice,mini_state_tracking --limit 120 --batch 16 --setting standard,latent@2"),
