@@ -3,28 +3,20 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/compute/cpu/cpu_weights.h"
+
 namespace fullband {
-namespace {
-
-double KeptBytes(const Tensor& matrix) {
-  return static_cast<double>(matrix.size()) * (matrix.dtype == DType::kBF16 ? 2 : 4);
-}
-
-}  // namespace
-
 StepWork::StepWork(const Backend& backend)
     : config_(backend.config()),
       page_size_(backend.info().page_size),
       position_bytes_(static_cast<double>(backend.page_bytes()) / page_size_) {}
 
 StepWork::StepWork(const Model& model, const Backend& backend) : StepWork(backend) {
-  const Weights& w = model.weights;
-  for (const LayerWeights& layer : w.layers)
-    for (const Tensor* matrix : {&layer.q, &layer.k, &layer.v, &layer.o, &layer.gate, &layer.up, &layer.down})
-      layer_bytes_ += KeptBytes(*matrix);
-  head_bytes_ = KeptBytes(w.head);
-  feedback_bytes_ = KeptBytes(w.state_proj);
-  gate_bytes_ = KeptBytes(w.token_gate);
+  const PackingBytes bytes = BytesOfPacking(model.weights);
+  layer_bytes_ = static_cast<double>(bytes.layers);
+  head_bytes_ = static_cast<double>(bytes.head);
+  feedback_bytes_ = static_cast<double>(bytes.state_proj);
+  gate_bytes_ = static_cast<double>(bytes.token_gate);
 }
 
 Work StepWork::Of(const Step& step) const {

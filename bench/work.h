@@ -29,7 +29,7 @@ struct Work {
 // Norms, gates, rotations and activations are left out: they are small beside these.
 class StepWork {
  public:
-  // Matrices' bytes as the CPU backend keeps them: bfloat16 in 2, everything else in 4.
+  // Matrices' bytes as the CPU backend keeps them (packed_matrix.h).
   StepWork(const Model& model, const Backend& backend);
   // Without weights: bytes of keys and values only.
   explicit StepWork(const Backend& backend);

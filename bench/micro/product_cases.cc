@@ -3,10 +3,10 @@
 
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 #include "bench/micro/kernel_cases.h"
+#include "common/error.h"
 
 namespace fullband {
 namespace {
@@ -22,44 +22,46 @@ constexpr MatrixShape kShapes[] = {{"qkv", 960, 576},
                                    {"head", 49152, 576}};
 constexpr int64_t kRows[] = {1, 8, 12, 32, 128};
 
-// A matrix as it lies in a file, and packed.
+// A matrix whose numbers are such that it is kept in the given form.
 struct Matrix {
-  std::vector<std::byte> bytes;
+  std::vector<uint32_t> numbers;
   Tensor stored;
   PackedMatrix packed;
-  Matrix(const MatrixShape& shape, DType dtype) {
-    const int64_t count = shape.outputs * shape.inputs;
-    std::vector<float> numbers(count);
-    FillUneven(numbers.data(), count, 1);
-    bytes.resize(count * DTypeSize(dtype));
-    for (int64_t i = 0; i < count; ++i) {
-      const auto half = static_cast<uint16_t>(std::bit_cast<uint32_t>(numbers[i]) >> 16);
-      if (dtype == DType::kF32)
-        std::memcpy(bytes.data() + 4 * i, &numbers[i], 4);
-      else
-        std::memcpy(bytes.data() + 2 * i, &half, 2);
+  Matrix(const MatrixShape& shape, WeightForm form) : numbers(shape.outputs * shape.inputs) {
+    std::vector<float> uneven(numbers.size());
+    FillUneven(uneven.data(), std::ssize(uneven), 1);
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      // Of too many binades for a code.
+      if (form == WeightForm::kBF16) uneven[i] *= std::exp2(-static_cast<float>(i % 41));
+      numbers[i] = std::bit_cast<uint32_t>(uneven[i]);
+      if (form != WeightForm::kF32) numbers[i] &= 0xffff0000u;
     }
-    stored = {bytes.data(), dtype, shape.outputs, shape.inputs};
+    stored = {reinterpret_cast<const std::byte*>(numbers.data()), DType::kF32, shape.outputs, shape.inputs};
     packed = PackMatrix(stored);
+    if (packed.form != form) throw Error(shape.name, "is not kept in the form that is timed");
   }
 };
 
+constexpr std::pair<WeightForm, const char*> kForms[] = {
+    {WeightForm::kF32, "f32"}, {WeightForm::kBF16, "bf16"}, {WeightForm::kCoded, "coded"}};
+
 class MultiplyWork : public KernelWork {
  public:
-  MultiplyWork(const Kernels& kernels, const MatrixShape& shape, DType dtype, int64_t rows)
+  MultiplyWork(const Kernels& kernels, const MatrixShape& shape, WeightForm form, int64_t rows)
       : kernels_(kernels),
         shape_(shape),
         rows_(rows),
-        matrix_(shape, dtype),
+        matrix_(shape, form),
         x_(rows * shape.inputs),
         packed_(rows * shape.inputs),
+        widened_(shape.inputs * kPanel),
         out_(rows * matrix_.packed.outputs()) {
     FillUneven(x_.data(), x_.size(), 2);
     kernels.pack({.x = x_.data(), .stride = shape.inputs, .rows = rows, .inputs = shape.inputs}, 0,
                  kernels.pack_items(rows, shape.inputs), packed_.data());
     const auto numbers = static_cast<double>(shape.outputs * shape.inputs);
     flops = 2 * numbers * static_cast<double>(rows);
-    bytes = numbers * static_cast<double>(DTypeSize(dtype)) +
+    bytes = static_cast<double>(PackedBytes(matrix_.stored)) +
             4.0 * static_cast<double>(rows * (shape.inputs + shape.outputs));
   }
 
@@ -68,7 +70,8 @@ class MultiplyWork : public KernelWork {
                              .x = packed_.data(),
                              .rows = rows_,
                              .out = out_.data(),
-                             .stride = matrix_.packed.outputs()};
+                             .stride = matrix_.packed.outputs(),
+                             .widened = widened_.data()};
     kernels_.multiply(product, 0, matrix_.packed.panels);
   }
 
@@ -96,7 +99,7 @@ class MultiplyWork : public KernelWork {
   MatrixShape shape_;
   int64_t rows_;
   Matrix matrix_;
-  AlignedBuffer<float> x_, packed_, out_;
+  AlignedBuffer<float> x_, packed_, widened_, out_;
 };
 
 enum class PackKind { kPlain, kNorm, kGate };
@@ -168,12 +171,11 @@ class PackWork : public KernelWork {
 std::vector<KernelCase> ProductCases(const Kernels& kernels) {
   std::vector<KernelCase> cases;
   for (const MatrixShape& shape : kShapes) {
-    for (const DType dtype : {DType::kF32, DType::kBF16}) {
+    for (const auto& [form, name] : kForms) {
       for (const int64_t rows : kRows)
         cases.push_back(
-            {fmt::format("multiply/{}/{}/{}", shape.name, dtype == DType::kF32 ? "f32" : "bf16", rows),
-             [&kernels, shape, dtype, rows] {
-               return std::make_unique<MultiplyWork>(kernels, shape, dtype, rows);
+            {fmt::format("multiply/{}/{}/{}", shape.name, name, rows), [&kernels, shape, form = form, rows] {
+               return std::make_unique<MultiplyWork>(kernels, shape, form, rows);
              }});
     }
   }

@@ -70,8 +70,9 @@ TEST(KernelCases, PassOnEveryTarget) {
       EXPECT_EQ(MessageOf([&] { work->Check(); }), "(no error)") << target << " " << one.name;
       EXPECT_GT(work->bytes, 0) << one.name;
     }
-    for (const char* name : {"multiply/qkv/bf16/12", "attend/bf16/1024/1", "rms_norm/576", "norm_scale/576",
-                             "sigmoid/576", "log_sum_exp/49152", "exp/1536", "rotate/64", "pack/gate/8"})
+    for (const char* name :
+         {"multiply/qkv/bf16/12", "multiply/qkv/coded/32", "attend/bf16/1024/1", "rms_norm/576",
+          "norm_scale/576", "sigmoid/576", "log_sum_exp/49152", "exp/1536", "rotate/64", "pack/gate/8"})
       EXPECT_EQ(names.count(name), 1u) << name;
   }
 }

@@ -11,7 +11,10 @@ namespace {
 // TinyLatentConfig: L = 2, D = 24, H = 4, G = 2, K = 6, F = 40, V = 67.
 constexpr double kRow = 2 * 2 * (24 * (4 + 2 * 2) * 6 + 4 * 6 * 24 + 3 * 24 * 40);
 constexpr double kSeen = 4 * 2 * 4 * 6;
-constexpr double kLayerNumbers = 2 * (24 * 8 * 6 + 24 * 24 + 3 * 24 * 40);
+// Outputs in whole panels of 32: of queries, keys and values; of attention; of gate and up (40 each); of
+// down.
+constexpr double kLayerNumbers = 2 * (24 * (32 + 32 + 32) + 24 * 32 + 24 * (64 + 64) + 40 * 32);
+constexpr double kHeadNumbers = 24 * 96, kFeedbackNumbers = 24 * 32;
 
 class StepWorkTest : public testing::Test {
  protected:
@@ -38,7 +41,7 @@ TEST_F(StepWorkTest, CountsFusionAndQueries) {
   step.queries.resize(1);
   const Work work = work_.Of(step);
   EXPECT_EQ(work.flops, kRow + 5 * kSeen + 2 * 24 * 24 + 2 * 24 * 67);
-  EXPECT_EQ(work.bytes, 4 * (kLayerNumbers + 24 * 24 + 24 * 67) + (5 + 1) * position_bytes_);
+  EXPECT_EQ(work.bytes, 4 * (kLayerNumbers + kFeedbackNumbers + kHeadNumbers) + (5 + 1) * position_bytes_);
 }
 
 TEST_F(StepWorkTest, CountsASharedPageOnce) {
@@ -50,10 +53,13 @@ TEST_F(StepWorkTest, CountsASharedPageOnce) {
   EXPECT_EQ(work.bytes, 4 * kLayerNumbers + (32 + 9 + 5 + 2) * position_bytes_);
 }
 
-TEST_F(StepWorkTest, TakesHalfTheBytesForBf16) {
+TEST_F(StepWorkTest, CountsBytesAsTheyAreKept) {
+  const double numbers = kLayerNumbers + kHeadNumbers + 2 * kFeedbackNumbers;
+  EXPECT_EQ(work_.weight_bytes(), 4 * numbers);
   const auto model = RandomModel(TinyLatentConfig(), DType::kBF16);
-  EXPECT_EQ(StepWork(*model, *backend_).weight_bytes() * 2, work_.weight_bytes());
-  EXPECT_EQ(work_.weight_bytes(), 4 * (kLayerNumbers + 24 * 67 + 2 * 24 * 24));
+  const double kept = StepWork(*model, *backend_).weight_bytes();
+  EXPECT_LE(kept, 2 * numbers);
+  EXPECT_GE(kept, 1.5 * numbers);
 }
 
 TEST(RooflineFlops, IsTheLowerOfTheTwo) {

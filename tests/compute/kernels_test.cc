@@ -138,7 +138,7 @@ TEST(Multiply, AgreesWithPlainProducts) {
   for (const ProductCase& c : cases) {
     const StoredMatrix w(c.outputs, c.inputs, c.dtype, 1), bias(c.outputs, 1, c.dtype, 2);
     const PackedMatrix packed = PackMatrix(w.tensor, c.bias ? bias.tensor : Tensor{});
-    EXPECT_EQ(packed.bf16, c.dtype == DType::kBF16);
+    EXPECT_EQ(packed.form == WeightForm::kF32, c.dtype != DType::kBF16);
     const Floats x = Numbers(c.rows * c.inputs, 3), before = Numbers(c.rows * c.outputs, 4);
     for (const std::string& target : KernelTargets()) {
       const Kernels& kernels = KernelsFor(target);
@@ -180,7 +180,7 @@ TEST(PackMatrix, PutsPartsIntoPanelsOfTheirOwn) {
   const PackedMatrix packed = PackMatrix(parts);
   EXPECT_THAT(packed.offsets, testing::ElementsAre(0, 64));
   EXPECT_EQ(packed.outputs(), 96);
-  EXPECT_FALSE(packed.bf16);
+  EXPECT_EQ(packed.form, WeightForm::kF32);
   EXPECT_EQ(packed.f32[(1 * 5 + 2) * 32 + 7], ElementAsFloat(first.tensor, 39 * 5 + 2));
   EXPECT_EQ(packed.f32[(1 * 5 + 2) * 32 + 8], 0);
   EXPECT_EQ(packed.f32[(2 * 5 + 4) * 32 + 2], ElementAsFloat(second.tensor, 2 * 5 + 4));

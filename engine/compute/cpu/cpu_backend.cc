@@ -15,13 +15,16 @@ namespace fullband {
 namespace {
 
 // Raised whenever a change to the arithmetic may change a bit of any result.
-constexpr const char* kNumerics = "cpu-2";
+constexpr const char* kNumerics = "cpu-3";
 
 // Gates that are kept may take this much.
 constexpr int64_t kGateBytes = int64_t{64} << 20;
 
 // Queries whose logits are held at once.
 constexpr int64_t kQueryBlock = 48;
+
+// Panels of coded weights that are widened for many rows, which read them from the second-level cache.
+constexpr size_t kWidenedBytes = 512 << 10;
 
 int CountThreads(int wanted) {
   if (wanted < 0) throw UsageError("--threads", fmt::format("{} is negative", wanted));
@@ -122,13 +125,14 @@ void CpuBackend::Workspace::Resize(const ModelConfig& config, int threads, const
       std::max({int64_t{config.hidden_size}, heads_width, int64_t{config.intermediate_size}});
   packed.Grow(std::max(step.rows, asked) * widest);
   own.Resize(threads, Padded(widest));
+  widened.Resize(threads, widest * kPanel * sizeof(float) <= kWidenedBytes ? widest * kPanel : 0);
   scales.Grow(step.rows);
 }
 
 int64_t CpuBackend::Workspace::bytes() const {
   int64_t bytes = (packed.size() + scales.size()) * static_cast<int64_t>(sizeof(float));
   for (const Rows* r : {&x, &normed, &qkv, &mixed, &gate_up, &states, &state_products, &tokens, &gates,
-                        &query_states, &query_products, &logits, &maxima, &scratch, &own})
+                        &query_states, &query_products, &logits, &maxima, &scratch, &own, &widened})
     bytes += r->bytes();
   return bytes;
 }
@@ -252,7 +256,13 @@ const float* CpuBackend::Pack(const ProductInput& input) {
 void CpuBackend::MultiplyPacked(const PackedMatrix& weights, const float* x, int64_t rows, const Rows& out,
                                 bool add) {
   const Product product = {
-      .weights = &weights, .x = x, .rows = rows, .out = out.row(0), .stride = out.stride(), .add = add};
+      .weights = &weights,
+      .x = x,
+      .rows = rows,
+      .out = out.row(0),
+      .stride = out.stride(),
+      .add = add,
+      .widened = work_.widened.stride() > 0 ? work_.widened.row(omp_get_thread_num()) : nullptr};
   ShareRanges(weights.panels, [&](int64_t begin, int64_t end) { kernels_.multiply(product, begin, end); });
 }
 
@@ -338,7 +348,7 @@ BackendMemory PlanCpuMemory(const Model& model, const CpuOptions& options, const
   const int64_t row = Padded(model.config.hidden_size) * static_cast<int64_t>(sizeof(float));
   return {.mapped = packing.stored,
           .loading = packing.peak,
-          .weights = packing.packed,
+          .weights = packing.packed(),
           .page = Pages(model.config, options.kv_dtype).page_bytes(),
           .state = (model.weights.state_proj ? 2 : 1) * row,  // with its W^U h
           .workspace = CpuBackend::WorkspaceBytes(model.config, options, largest)};

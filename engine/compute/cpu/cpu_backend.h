@@ -91,6 +91,7 @@ class CpuBackend final : public Backend {
     Rows scratch;                    // [threads, ...] of norms
     AlignedBuffer<float> packed;     // a product's input, as the kernels want it
     Rows own;                        // [threads, ...] the same of a single row, made by every thread
+    Rows widened;                    // [threads, inputs * 32] a panel of coded weights; or empty
     AlignedBuffer<float> scales;     // [rows] of a norm
     std::vector<float> rms;          // [rows]
     std::vector<Place> places;       // [rows]

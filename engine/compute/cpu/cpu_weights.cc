@@ -75,17 +75,17 @@ PackingBytes BytesOfPacking(const Weights& w) {
   bytes.stored = StoredBytes(MatricesBesideLayers(w));
   for (const LayerWeights& layer : w.layers) bytes.stored += StoredBytes(MatricesOf(layer));
   int64_t mapped = bytes.stored;
-  const auto pack = [&](int64_t packed) {
-    bytes.packed += packed;
-    bytes.peak = std::max(bytes.peak, mapped + bytes.packed);
+  const auto pack = [&](int64_t& part, int64_t packed) {
+    part += packed;
+    bytes.peak = std::max(bytes.peak, mapped + bytes.packed());
   };
   for (const LayerWeights& layer : w.layers) {
-    pack(PackedLayerBytes(layer));
+    pack(bytes.layers, PackedLayerBytes(layer));
     mapped -= StoredBytes(MatricesOf(layer));
   }
-  pack(PackedBytes(w.head));
-  if (w.state_proj) pack(PackedBytes(w.state_proj));
-  if (w.token_gate) pack(PackedBytes(w.token_gate));
+  pack(bytes.head, PackedBytes(w.head));
+  if (w.state_proj) pack(bytes.state_proj, PackedBytes(w.state_proj));
+  if (w.token_gate) pack(bytes.token_gate, PackedBytes(w.token_gate));
   return bytes;
 }
 

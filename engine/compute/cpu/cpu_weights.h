@@ -28,11 +28,14 @@ CpuWeights PackWeights(const Model& model);
 
 struct PackingBytes {
   int64_t stored = 0;  // in the files
-  int64_t packed = 0;  // in the end
   int64_t peak = 0;    // at most on the way, with the files' own that are still mapped
+  // In the end:
+  int64_t layers = 0, head = 0, state_proj = 0, token_gate = 0;
+  int64_t packed() const { return layers + head + state_proj + token_gate; }
 };
 
-// What PackWeights takes, but for the norms' and biases' few bytes.
+// What PackWeights takes, but for the few bytes of norms and strays. Reads some of the weights, since the
+// form they are kept in depends on them (packed_matrix.h).
 PackingBytes BytesOfPacking(const Weights& w);
 
 }  // namespace fullband

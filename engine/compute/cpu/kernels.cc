@@ -18,6 +18,7 @@
 #include "engine/compute/cpu/matmul-inl.h"
 #include "engine/compute/cpu/pack-inl.h"
 #include "engine/compute/cpu/probes-inl.h"
+#include "engine/compute/cpu/weight_units-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();

@@ -42,7 +42,9 @@ struct Product {
   int64_t rows = 0;
   float* out = nullptr;
   int64_t stride = 0;
-  bool add = false;  // onto what `out` holds, rather than in its place
+  bool add = false;          // onto what `out` holds, rather than in its place
+  float* widened = nullptr;  // [inputs][32] of the calling thread, which makes many rows times coded weights
+                             // faster; or null
 };
 
 // Positions are attended to in blocks, each with a softmax of its own; blocks are joined in order. The cut is
