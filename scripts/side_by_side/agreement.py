@@ -1,4 +1,5 @@
-"""Before anything is timed: all engines continue one prompt, with float32 weights, by the same tokens."""
+"""Before anything is timed: all engines continue one prompt, computing in float32, by the same tokens; Fullband from
+each form of the checkpoint."""
 
 from __future__ import annotations
 
@@ -17,13 +18,13 @@ TEXT = (
 TOKENS = 48
 
 
-def fullband_tokens(setup, prompt, threads) -> list[int]:
+def fullband_tokens(setup, model, prompt, threads) -> list[int]:
     text, _ = run(
         [
             setup.program,
             "decode",
             "--model",
-            setup.model,
+            model,
             "--setting",
             "standard",
             "--max-new",
@@ -57,8 +58,11 @@ def llama_cpp_tokens(setup, prompt, threads) -> dict:
 def check(setup, engines, worker, threads: int, versions: dict) -> None:
     """Throws Fault where an engine's tokens differ from Fullband's; adds to `versions` what it learns of them."""
     (prompt,) = token_ids(setup, [TEXT])
-    ours = fullband_tokens(setup, prompt, threads)
+    ours = fullband_tokens(setup, setup.model, prompt, threads)
     others = {}
+    if works.FULLBAND in engines:
+        widened = fullband_tokens(setup, setup.widened, prompt, threads)
+        others[f"{works.FULLBAND}, float32 checkpoint"] = widened
     if works.TRANSFORMERS in engines:
         others[works.TRANSFORMERS] = worker.ask(
             job="greedy", dtype="float32", attention="sdpa", prompt=prompt, tokens=TOKENS

@@ -1,4 +1,5 @@
-"""Whole suites, from the start of a process to its end: `fullband run` and lm-evaluation-harness with transformers."""
+"""Whole suites, from the start of a process to its end: `fullband run` and lm-evaluation-harness with transformers in
+float32, both from the same bfloat16 checkpoint."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from prepare import SCRIPTS
 class FullbandSuites(Engine):
     """`fullband run` into a new store: reads weights, data and tokenizer, asks, grades, stores."""
 
-    configuration = Configuration(works.FULLBAND, "float32", "float32 weights")
+    configuration = Configuration(works.FULLBAND, "bfloat16", "bfloat16 checkpoint")
 
     def __init__(self, setup, items: dict[str, int], threads: int, batch: str | None, record: dict):
         self.setup, self.items, self.threads, self.batch, self.record = setup, items, threads, batch, record

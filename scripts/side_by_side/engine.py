@@ -8,16 +8,19 @@ import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+import works
 from fault import Fault
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """One way to run one engine. `weights` is float32, bfloat16 or float16; `name` says what else was chosen."""
+    """One way to run one engine. `weights` is float32, bfloat16 or float16, as they are given to it; `name` says what
+    else was chosen, `numbers` which ones the weights are."""
 
     engine: str
     weights: str
     name: str
+    numbers: str = works.SHARED_NUMBERS
 
     @property
     def title(self) -> str:

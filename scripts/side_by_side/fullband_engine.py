@@ -13,8 +13,13 @@ MIDDLE = works.CONTEXT + works.STEPS[1] // 2
 
 
 class Fullband(Engine):
-    def __init__(self, program, model, weights: str, products, repeats: int, threads: int):
-        self.configuration = Configuration(works.FULLBAND, weights, f"{weights} weights")
+    """A checkpoint whose tensors are stored as `weights`."""
+
+    def __init__(
+        self, program, model, weights: str, products, repeats: int, threads: int, numbers=works.SHARED_NUMBERS
+    ):
+        name = f"{weights} checkpoint" + (f", numbers {numbers}" if numbers == works.WIDE_NUMBERS else "")
+        self.configuration = Configuration(works.FULLBAND, weights, name, numbers)
         self.program, self.model, self.products = program, model, products
         self.repeats, self.threads = repeats, threads
 
@@ -24,15 +29,20 @@ class Fullband(Engine):
             values = {f"prefill_{one['prompt_tokens']}": rate(one) for one in report["prefill"]}
             longest = max(works.PROMPT_LENGTHS)
             values["sgemm"] = 2 * self.products.parameters * values[f"prefill_{longest}"] / 1e9
-            return values
+            return values | self._bound(stage, report)
         if stage == "decode":
             report = self._bench((1,), tuple(works.STEPS), (MIDDLE,))
             values = {f"decode_{one['batch']}": rate(one) for one in report["decode"]}
             (single,) = [one for one in report["decode"] if one["batch"] == 1]
             values["read"] = single["gbyte_per_second"]
             values["read_bound"] = report["machine"]["probes"]["read_gbyte_per_second"]
-            return values
+            return values | self._bound(stage, report)
         return {}
+
+    def _bound(self, stage: str, report: dict) -> dict[str, float]:
+        """What the peak of float32 multiply-adds, by the fastest instructions that the machine has, allows."""
+        peak = max(one["gflop_per_second"] for one in report["machine"]["probes"]["multiply_add"])
+        return {f"{stage}_bound": self.products.bound(stage, peak)}
 
     def _bench(self, prompt_lengths, batches, contexts) -> dict:
         def listed(numbers):
@@ -64,8 +74,8 @@ class Fullband(Engine):
         )
         try:
             report = json.loads(text)
-            report["prefill"], report["decode"], report["machine"]["probes"]
-        except (ValueError, KeyError) as error:
+            report["prefill"], report["decode"], report["machine"]["probes"]["multiply_add"]
+        except (ValueError, KeyError, TypeError) as error:
             raise Fault(f"{self.program} bench", f"printed something else than its JSON: {error!r}") from error
         return report
 

@@ -1,7 +1,8 @@
-"""Copies a GGUF file with its matrices in another type: python gguf_copy.py SOURCE TARGET F32|F16|BF16
+"""Copies a GGUF file with its numbers rounded to bfloat16: python gguf_copy.py SOURCE TARGET F32|F16|BF16
 
-Vectors (norms) stay in float32, as llama.cpp's own conversion leaves them. Values are dequantised to float32 and from
-there rounded to nearest even, which is what transformers and scripts/convert_gguf make of the same file.
+All numbers are dequantised and rounded to the nearest bfloat16 (ties to even) whatever the type, so that files of every
+type hold the same: F32 and BF16 exactly, F16 but for numbers below 2^-17, which it rounds again.
+Matrices are written in the type, vectors (norms) in float32, as llama.cpp's own conversion leaves them.
 """
 
 import os
@@ -19,9 +20,15 @@ FILE_TYPES = {
 }
 
 
+def rounded(values):
+    """The nearest numbers of bfloat16, as float32."""
+    kind = gguf.GGMLQuantizationType.BF16
+    return gguf.quants.dequantize(gguf.quants.quantize(values, kind), kind)
+
+
 def add_tensor(writer, tensor, kind) -> None:
     values = gguf.quants.dequantize(tensor.data, tensor.tensor_type).astype(np.float32)
-    values = values.reshape([int(size) for size in reversed(tensor.shape)])
+    values = rounded(values.reshape([int(size) for size in reversed(tensor.shape)]))
     if values.ndim == 1 or kind == gguf.GGMLQuantizationType.F32:
         writer.add_tensor(tensor.name, values)
         return

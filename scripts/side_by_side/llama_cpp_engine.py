@@ -11,7 +11,8 @@ from fault import Fault
 
 
 class LlamaCpp(Engine):
-    """A GGUF file of type `weights`; the rest is llama.cpp's defaults, so keys and values are in float16."""
+    """A GGUF file of type `weights`; the rest is llama.cpp's defaults, so keys and values are in float16 even where
+    everything else is in float32."""
 
     def __init__(self, folder, gguf, weights: str, steps: dict[int, int], repeats: int, threads: int):
         self.configuration = Configuration(works.LLAMA_CPP, weights, weights)

@@ -24,6 +24,7 @@ class Measured:
                 "engine": configuration.engine,
                 "weights": configuration.weights,
                 "configuration": configuration.name,
+                "numbers": configuration.numbers,
                 "values": values,
             }
             for (name, configuration), values in self.values.items()

@@ -18,6 +18,10 @@ DATA_FILES = {
     "arc_easy": ("mosaic_icl/world_knowledge/arc_easy.jsonl",),
 }
 GGUF_TYPES = {"float32": "F32", "float16": "F16", "bfloat16": "BF16"}
+CHECKPOINT_TYPES = {"bfloat16": "bf16", "float32": "f32"}
+# In the names of all that is made of the model: other contents get another one, so that no file left by an earlier
+# state of these scripts is taken for one of these.
+FORM = "rounded"
 
 
 def cache_folder() -> Path:
@@ -31,11 +35,20 @@ def cache_folder() -> Path:
 class Setup:
     program: Path
     peers_python: Path
-    model: Path | None = None  # float32 checkpoint
-    bfloat16: Path | None = None  # the same rounded
-    ggufs: dict[str, Path] = field(default_factory=dict)  # by weights
+    model: Path | None = None  # the bfloat16 checkpoint whose numbers all compute with
+    widened: Path | None = None  # the same numbers as a float32 checkpoint
+    wide: Path | None = None  # a float32 checkpoint of the same shape, whose numbers no bfloat16 holds
+    ggufs: dict[str, Path] = field(default_factory=dict)  # by weights; of the model's numbers
     llama_cpp: Path | None = None  # as scripts/peers/build_llama_cpp prints it
     data: Path | None = None
+
+
+def own_python() -> Path:
+    """The interpreter that scripts/setup makes for the scripts."""
+    path = Path(os.environ.get("FULLBAND_PYTHON", HOME / ".venv/bin/python3"))
+    if not os.access(path, os.X_OK):
+        raise Fault(path, "no such interpreter", "scripts/setup")
+    return path
 
 
 def script(path: Path, *arguments, **environment) -> Path:
@@ -68,39 +81,42 @@ def require_programs(setup: Setup, needs_peers: bool) -> None:
 
 
 def prepare_models(setup: Setup, engines, stages, say) -> None:
-    """The one set of weights (scripts/fetch_smollm2) in every form that these engines are measured with in these
-    stages; what is made is kept in the user's cache folder."""
-    setup.model = script(SCRIPTS / "fetch_smollm2")
-    if all(stage in works.END_TO_END for stage in stages):  # float32 alone
-        return
+    """The one set of numbers in every form that these engines are measured with in these stages: what
+    scripts/fetch_smollm2 has, rounded to bfloat16, as the published model is stored. What is made is kept in the user's
+    cache folder."""
+    setup.wide = script(SCRIPTS / "fetch_smollm2")
     folder = cache_folder() / "peers"
     folder.mkdir(parents=True, exist_ok=True)
-    setup.bfloat16 = folder / f"{setup.model.name}-bf16"
-    if works.FULLBAND in engines and not setup.bfloat16.exists():
-        say(f"making {setup.bfloat16}")
-        script(
-            SCRIPTS / "convert_gguf",
-            "--in",
-            script(SCRIPTS / "fetch_smollm2", "--gguf"),
-            "--out",
-            setup.bfloat16,
-            "--dtype",
-            "bf16",
-        )
-    if works.LLAMA_CPP not in engines:
+    stem = folder / f"{setup.wide.name}-{FORM}"
+    setup.model = checkpoint(setup, stem, "bfloat16", say)
+    if all(stage in works.END_TO_END for stage in stages):  # the one checkpoint on both sides
         return
-    for weights, kind in GGUF_TYPES.items():
-        path = setup.ggufs[weights] = folder / f"{setup.model.name}-{kind.lower()}.gguf"
-        if not path.exists():
-            say(f"making {path}")
-            script(
-                setup.peers_python,
-                SCRIPTS / "side_by_side/gguf_copy.py",
-                script(SCRIPTS / "fetch_smollm2", "--gguf"),
-                path,
-                kind,
-            )
-    setup.llama_cpp = script(SCRIPTS / "peers/build_llama_cpp", FULLBAND_PEERS_PYTHON=str(setup.peers_python))
+    if works.FULLBAND in engines:
+        setup.widened = checkpoint(setup, stem, "float32", say)
+    if works.LLAMA_CPP in engines:
+        setup.ggufs = {weights: gguf(setup, stem, weights, say) for weights in GGUF_TYPES}
+        setup.llama_cpp = script(SCRIPTS / "peers/build_llama_cpp", FULLBAND_PEERS_PYTHON=str(setup.peers_python))
+
+
+def gguf(setup: Setup, stem: Path, weights: str, say) -> Path:
+    kind = GGUF_TYPES[weights]
+    path = stem.with_name(f"{stem.name}-{kind.lower()}.gguf")
+    if not path.exists():
+        say(f"making {path}")
+        source = script(SCRIPTS / "fetch_smollm2", "--gguf")
+        script(own_python(), SCRIPTS / "side_by_side/gguf_copy.py", source, path, kind)
+    return path
+
+
+def checkpoint(setup: Setup, stem: Path, weights: str, say) -> Path:
+    """Of the float32 GGUF, whose numbers either type holds exactly."""
+    kind = CHECKPOINT_TYPES[weights]
+    path = stem.with_name(f"{stem.name}-{kind}")
+    if not path.exists():
+        source = gguf(setup, stem, "float32", say)
+        say(f"making {path}")
+        script(SCRIPTS / "convert_gguf", "--in", source, "--out", path, "--dtype", kind)
+    return path
 
 
 def find_data(named: Path | None, stages) -> Path | None:

@@ -35,24 +35,33 @@ from llama_cpp_engine import LlamaCpp  # noqa: E402
 from transformers_engine import Sgemm, Transformers, Worker  # noqa: E402
 
 
-def entry(work, engine, weights, values, configuration=None):
+def entry(work, engine, weights, values, configuration=None, numbers=works.SHARED_NUMBERS):
     return {
         "work": work,
         "engine": engine,
         "weights": weights,
         "configuration": configuration or weights,
+        "numbers": numbers,
         "values": values,
     }
 
 
-# Medians: ours 60 (float32) and 90; peers 20, 40 (float32), 50, 75 (16 bits).
+# Medians: ours 60 (float32) and 90; peers 20, 40 (float32), 50, 75 (16 bits). Ours with other numbers: 50.
 DECODE = [
     entry("decode_1", works.FULLBAND, "float32", [60, 1, 99]),
     entry("decode_1", works.FULLBAND, "bfloat16", [90, 90, 90]),
+    entry("decode_1", works.FULLBAND, "float32", [50], "wide", works.WIDE_NUMBERS),
     entry("decode_1", works.TRANSFORMERS, "float32", [20, 20, 500]),
     entry("decode_1", works.LLAMA_CPP, "float32", [41, 40, 39]),
     entry("decode_1", works.LLAMA_CPP, "float16", [50, 50, 50]),
     entry("decode_1", works.LLAMA_CPP, "bfloat16", [75, 75, 75]),
+    entry("decode_bound", works.FULLBAND, "float32", [110, 120]),
+    entry("decode_bound", works.FULLBAND, "bfloat16", [100]),
+]
+BATCH = [
+    entry("decode_8", works.FULLBAND, "float32", [250]),
+    entry("decode_8", works.LLAMA_CPP, "float32", [90]),
+    entry("decode_8", works.TRANSFORMERS, "bfloat16", [100]),
 ]
 
 
@@ -63,32 +72,58 @@ def cells(text, row, column=None):
 
 
 class TableTest(unittest.TestCase):
-    def test_ratios_are_of_medians_against_the_best_of_the_same_width_and_of_all(self):
+    def test_ratios_are_of_medians_against_the_best_of_each_field(self):
         single, half = table.comparisons(DECODE)
-        self.assertEqual((single.ours.median, single.same.median, single.all.median), (60, 40, 75))
-        self.assertEqual((half.ours.median, half.same.median, half.all.median), (90, 75, 75))
-        self.assertEqual((single.ratio("same"), single.ratio("all")), (1.5, 0.8))
-        self.assertEqual(single.same.title, "llama.cpp, float32")
+        self.assertEqual((single.ours.median, half.ours.median), (60, 90))
+        self.assertEqual([single.peers[field].median for field in ("float32", "width", "all")], [40, 40, 75])
+        self.assertEqual([half.peers[field].median for field in ("float32", "width", "all")], [40, 75, 75])
+        self.assertEqual([single.ratio(field) for field in ("float32", "width", "all")], [1.5, 1.5, 0.8])
+        self.assertEqual(half.ratio("float32"), 2.25)
+        self.assertEqual(single.peers["width"].title, "llama.cpp, float32")
 
-    def test_a_goal_is_reached_at_its_factor_and_among_the_peers_that_it_names(self):
+    def test_a_goal_is_reached_at_its_factor_and_in_each_field_that_it_names(self):
         single, half = table.comparisons(DECODE)
-        self.assertEqual((single.work.goal, single.work.among), (1.3, "same"))
-        self.assertTrue(single.reached)
-        self.assertFalse(half.reached)
-        batch = [
-            entry("decode_8", works.FULLBAND, "float32", [250]),
-            entry("decode_8", works.LLAMA_CPP, "float32", [90]),
-            entry("decode_8", works.TRANSFORMERS, "bfloat16", [100]),
-        ]
-        (exact,) = table.comparisons(batch)
-        self.assertEqual((exact.ratio("all"), exact.reached), (2.5, True))
-        batch[2]["values"] = [100.1]
-        self.assertFalse(table.comparisons(batch)[0].reached)
+        self.assertEqual((single.work.goal, single.work.among), (1.3, ("width",)))
+        self.assertEqual((single.reached("width"), half.reached("width")), (True, False))
+        (exact,) = table.comparisons(BATCH)
+        self.assertEqual((exact.ratio("all"), exact.reached("all")), (2.5, True))
+        self.assertEqual(table.goal_text(exact), "2.5 ×: float32 reached; all reached")
+        (less,) = table.comparisons([*BATCH[:2], entry("decode_8", works.TRANSFORMERS, "bfloat16", [100.1])])
+        self.assertEqual((less.reached("all"), less.reached("float32")), (False, True))
+        self.assertEqual(table.goal_text(less), "2.5 ×: float32 reached; all missed (250 asked for)")
+
+    def test_a_goal_that_asks_for_more_than_the_machine_allows_says_so(self):
+        missed = [*BATCH[:2], entry("decode_8", works.TRANSFORMERS, "bfloat16", [120])]
+        for allowed, expected in ((300, ""), (299, ", more than float32 allows")):
+            (one,) = table.comparisons([*missed, entry("decode_bound", works.FULLBAND, "float32", [allowed])])
+            self.assertEqual(table.goal_text(one), f"2.5 ×: float32 reached; all missed (300 asked for{expected})")
+        self.assertEqual(table.allowed_text(one), "299 (84 % of it)")
+
+    def test_what_the_machine_allows_is_the_best_of_what_was_measured_of_it(self):
+        self.assertEqual([one.allowed for one in table.comparisons(DECODE)], [115, 115])
+        self.assertEqual([one.allowed for one in table.comparisons(BATCH)], [None])
+        prefill = entry("prefill_512", works.FULLBAND, "float32", [1])
+        self.assertIsNone(table.comparisons([prefill, *DECODE])[0].allowed)
+
+    def test_other_numbers_have_a_table_of_their_own_against_float32_alone(self):
+        (wide,) = table.comparisons(DECODE, works.WIDE_NUMBERS)
+        self.assertEqual((wide.ours.median, wide.ratio("float32"), wide.ratio("all")), (50, 1.25, None))
+        text = table.ratios_table(DECODE, works.WIDE_NUMBERS)
+        self.assertEqual(
+            cells(text, 2)[1:],
+            ["wide", "50 tokens/s", "1.25 × 40 (llama.cpp, float32)", "1.3 ×: float32 missed (52 asked for)",
+             "115 (43 % of it)"],
+        )  # fmt: skip
+        self.assertNotIn("wide", table.ratios_table(DECODE))
+        self.assertIn(text, table.report(DECODE))
+        self.assertEqual(table.ratios_table(BATCH, works.WIDE_NUMBERS), "")
+        self.assertNotIn(table.WIDE, table.report(BATCH))
 
     def test_without_a_peer_there_is_neither_ratio_nor_verdict(self):
         (alone,) = table.comparisons(DECODE[:1])
-        self.assertEqual((alone.ratio("same"), alone.ratio("all"), alone.reached), (None, None, None))
-        self.assertEqual(cells(table.ratios_table(DECODE[:1]), 2)[3:], ["–", "–", "–", "–", "1.3 × the same"])
+        for field in works.FIELDS:
+            self.assertEqual((alone.ratio(field), alone.reached(field)), (None, None))
+        self.assertEqual(cells(table.ratios_table(DECODE[:1]), 2)[3:], ["–", "–", "–", "1.3 ×", "–"])
 
     def test_shares_of_the_machine(self):
         measured = [
@@ -110,7 +145,8 @@ class TableTest(unittest.TestCase):
         text = table.all_table(DECODE)
         self.assertEqual(cells(text, 2)[1:3], ["Fullband, bfloat16", "90 tokens/s"])
         self.assertEqual(cells(text, 4)[1:], ["Fullband, float32", "60 tokens/s", "1 – 99", "3"])
-        self.assertEqual(cells(text, 7)[1:3], ["transformers, float32", "20 tokens/s"])
+        self.assertEqual(cells(text, 5)[1:3], ["Fullband, wide", "50 tokens/s"])
+        self.assertEqual(cells(text, 8)[1:3], ["transformers, float32", "20 tokens/s"])
 
 
 class Fake(Engine):
@@ -229,11 +265,17 @@ class EnginesTest(unittest.TestCase):
             "decode": [figure(50, batch=1), figure(400, batch=8), figure(800, batch=32)],
             "machine": {"probes": {"read_gbyte_per_second": 30}},
         }
+        peaks = [{"target": name, "gflop_per_second": rate} for name, rate in (("A", 4), ("B", 6), ("C", 5))]
+        report["machine"]["probes"]["multiply_add"] = peaks
         program = self.stand_in("fullband", json.dumps(report))
-        engine = Fullband(program, "m", "float32", products.Products([(10, 100, 1000)]), 3, 2)
-        self.assertEqual(engine.measure("prefill"), {"prefill_128": 700, "prefill_512": 600, "sgemm": 1.2})
+        model = products.Products([(10, 100, 1000)], 500_000)  # 1,000,000 without the head
+        engine = Fullband(program, "m", "float32", model, 3, 2)
         self.assertEqual(
-            engine.measure("decode"), {"decode_1": 50, "decode_8": 400, "decode_32": 800, "read": 25, "read_bound": 30}
+            engine.measure("prefill"), {"prefill_128": 700, "prefill_512": 600, "sgemm": 1.2, "prefill_bound": 3000}
+        )
+        self.assertEqual(
+            engine.measure("decode"),
+            {"decode_1": 50, "decode_8": 400, "decode_32": 800, "read": 25, "read_bound": 30, "decode_bound": 2000},
         )
         self.assertEqual(engine.measure("gsm8k"), {})
         prefill, decode = self.arguments("fullband")
@@ -242,6 +284,17 @@ class EnginesTest(unittest.TestCase):
             ["128,512", "512", "2"],
         )
         self.assertEqual([self.option(decode, name) for name in ("--batches", "--contexts")], ["1,8,32", "160"])
+        wide = Fullband(program, "m", "float32", model, 3, 2, works.WIDE_NUMBERS).configuration
+        self.assertEqual((engine.configuration.name, engine.configuration.numbers), ("float32 checkpoint", "bfloat16"))
+        self.assertEqual(
+            (wide.name, wide.numbers), ("float32 checkpoint, numbers beyond bfloat16", works.WIDE_NUMBERS)
+        )
+
+    def test_what_is_not_the_json_of_bench_is_refused(self):
+        for text in ("", "{}", '{"prefill": [], "decode": [], "machine": {"probes": null}}'):
+            engine = Fullband(self.stand_in("fullband", text), "m", "float32", None, 3, 2)
+            with self.assertRaisesRegex(Fault, "fullband bench: printed something else than its JSON"):
+                engine.measure("prefill")
 
     def test_transformers_and_sgemm(self):
         class Answers:
@@ -259,7 +312,7 @@ class EnginesTest(unittest.TestCase):
         self.assertEqual(engine.measure("decode"), {"decode_1": 5, "decode_8": 20})
         self.assertEqual({(one["dtype"], one["attention"]) for one in asked}, {("bfloat16", "eager")})
         self.assertEqual([len(one["prompt"]) for one in asked], [128, 512, 128, 128])
-        blas = Sgemm(Answers(), products.Products([(10, 10, 1000)]), 3).measure("prefill")
+        blas = Sgemm(Answers(), products.Products([(10, 10, 1000)], 0), 3).measure("prefill")
         self.assertAlmostEqual(blas["sgemm"], 2 * 512 * 100_000 / 2 / 1e9)
 
     def test_the_process_of_transformers(self):
@@ -285,10 +338,12 @@ class EnginesTest(unittest.TestCase):
             "num_hidden_layers": 2,
             "num_attention_heads": 4,
             "num_key_value_heads": 2,
+            "vocab_size": 100,
         }
         (self.folder / "config.json").write_text(json.dumps(config))
         found = products.read_products(self.folder)
         self.assertEqual(found.parameters, 2 * (8 * 8 + 2 * 4 * 8 + 8 * 8 + 3 * 8 * 32))
+        self.assertEqual(found.head_parameters, 8 * 100)
         (self.folder / "config.json").write_text("{}")
         with self.assertRaisesRegex(Fault, "config.json: is no checkpoint's configuration"):
             products.read_products(self.folder)
@@ -385,15 +440,15 @@ class CommandTest(unittest.TestCase):
                 "decode, batch 1",
                 "float32",
                 "60 tokens/s",
-                "40 (llama.cpp, float32)",
-                "1.50",
-                "75 (llama.cpp, bfloat16)",
-                "0.80",
-                "1.3 × the same, reached",
+                "1.50 × 40 (llama.cpp, float32)",
+                "1.50 × 40 (llama.cpp, float32)",
+                "0.80 × 75 (llama.cpp, bfloat16)",
+                "1.3 ×: width reached",
+                "115 (52 % of it)",
             ],
         )
-        self.assertEqual(cells(done.stdout, 3, 7), "1.3 × the same, missed")
-        for content in ("{", "[]", "{}", '{"bench_peers": 0, "measured": []}', '{"bench_peers": 1}'):
+        self.assertEqual(cells(done.stdout, 3, 6), "1.3 ×: width missed (97.5 asked for)")
+        for content in ("{", "[]", "{}", '{"bench_peers": 1, "measured": []}', '{"bench_peers": 2}'):
             path.write_text(content)
             done = self.script("--from", path)
             self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (1, "", 1), content)
