@@ -12,6 +12,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 HOME = Path(__file__).resolve().parents[2]
 SCRIPT = HOME / "scripts" / "bench_peers"
@@ -464,6 +465,51 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(content["measured"], [entry("decode_1", "x", "float32", [3.5], "y")])
         self.assertEqual((content["options"]["threads"], content["versions"]), (1, {"torch": "2"}))
         self.assertGreater(content["machine"]["memory_bytes"], 0)
+
+
+class SessionTest(unittest.TestCase):
+    """Which of the model's forms each engine is measured with."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        model = Path(folder.name)
+        sizes = ("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "vocab_size")
+        (model / "config.json").write_text(json.dumps(dict.fromkeys(sizes, 1)))
+        self.setup = prepare.Setup(Path("program"), Path("python"), model, Path("widened"), Path("wide"))
+        self.setup.ggufs = {"float32": Path("f32"), "bfloat16": Path("bf16")}
+        self.session = bench_peers.Session(bench_peers.parse([]), self.setup)
+
+    def test_prefill_and_decode(self):
+        self.session.worker = object()
+        engines = {one.configuration.title: one for one in self.session.stage_engines()}
+        ours = {title: one.model for title, one in engines.items() if isinstance(one, Fullband)}
+        self.assertEqual(
+            ours,
+            {
+                "Fullband, float32 checkpoint": Path("widened"),
+                "Fullband, bfloat16 checkpoint": self.setup.model,
+                "Fullband, float32 checkpoint, numbers beyond bfloat16": Path("wide"),
+            },
+        )
+        others = [title for title in engines if title not in ours]
+        self.assertEqual({engines[title].configuration.numbers for title in others}, {works.SHARED_NUMBERS})
+        self.assertEqual(engines["llama.cpp, float32"].gguf, Path("f32"))
+        self.assertEqual(engines["llama.cpp, bfloat16"].gguf, Path("bf16"))
+        self.assertIn("transformers, float32, sdpa attention", others)
+
+    def test_suites_load_the_one_checkpoint_on_both_sides(self):
+        asked = []
+
+        def stop(command):
+            asked.append(command[command.index("--model") + 1])
+            raise Fault(command[0], "is not run")
+
+        with mock.patch.object(end_to_end, "run", stop):
+            for engine in self.session.suite_engines():
+                with self.assertRaises(Fault):
+                    engine.measure("arc_easy")
+        self.assertEqual(asked, [self.setup.model] * 3)
 
 
 class SuitesTest(unittest.TestCase):
