@@ -37,11 +37,8 @@ Bpe::Bpe(const BpeDefinition& definition) {
   byte_ids_.fill(-1);
   unknown_ = definition.unknown;
   fuse_unknown_ = definition.fuse_unknown;
-  std::unordered_map<std::string_view, int32_t> ids;
-  ids.reserve(definition.vocab.size());
   std::string bytes;
   for (const auto& [token, id] : definition.vocab) {
-    ids.emplace(token, id);
     if (!BytesOfToken(token, &bytes) || bytes.empty()) continue;  // no text has it
     if (bytes.size() == 1) byte_ids_[static_cast<unsigned char>(bytes[0])] = id;
     if (definition.ignore_merges) {
@@ -51,8 +48,8 @@ Bpe::Bpe(const BpeDefinition& definition) {
   }
   merges_.resize(std::bit_ceil(2 * definition.merges.size() + 2));
   int32_t rank = 0;
-  for (const auto& [left, right] : definition.merges)
-    AddMerge({Pair(ids.at(left), ids.at(right)), rank++, ids.at(left + right)});
+  for (const MergeRule& rule : definition.merges)
+    AddMerge({Pair(rule.left, rule.right), rank++, rule.result});
 }
 
 void Bpe::AddMerge(const Merge& merge) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -12,42 +13,61 @@
 namespace fullband {
 namespace {
 
+// A vocabulary has tens of thousands of tokens and of merges, and a model's other files are read in the time
+// that they take: so texts are looked at where they lie, and a part's place is spelt out only to complain.
+using Vocab = std::vector<std::pair<std::string, int32_t>>;
+using IdsByToken = std::unordered_map<std::string_view, int32_t>;  // borrows the tokens
+
 // Tokens by text and by id, with what a look-up needs to complain.
 class Names {
  public:
-  void Add(const JsonPart& where, const std::string& token, int32_t id) {
-    const auto [by_id, new_id] = by_id_.emplace(id, token);
-    if (!new_id && by_id->second != token)
-      throw where.Fault(fmt::format("gives \"{}\" the id {}, which \"{}\" has", token, id, by_id->second));
-    const auto [by_token, new_token] = by_token_.emplace(token, id);
-    if (!new_token && by_token->second != id)
-      throw where.Fault(fmt::format("gives \"{}\" the id {}, but its id is {}", token, id, by_token->second));
-    largest_ = std::max(largest_, id);
+  // Borrows the vocabulary's tokens, each of which has an id of its own.
+  explicit Names(const Vocab& vocab) {
+    by_token_.reserve(vocab.size());
+    by_id_.reserve(vocab.size());
+    for (const auto& [token, id] : vocab) {
+      by_token_.emplace(token, id);
+      by_id_.emplace(id, token);
+    }
   }
-  std::optional<int32_t> Id(const std::string& token) const {
+  void Add(const JsonPart& where, const std::string& token, int32_t id) {
+    const auto known_id = by_id_.find(id);
+    if (known_id != by_id_.end() && known_id->second != token)
+      throw where.Fault(fmt::format("gives \"{}\" the id {}, which \"{}\" has", token, id, known_id->second));
+    const auto known_token = by_token_.find(token);
+    if (known_token != by_token_.end() && known_token->second != id)
+      throw where.Fault(
+          fmt::format("gives \"{}\" the id {}, but its id is {}", token, id, known_token->second));
+    if (known_id != by_id_.end()) return;
+    const std::string_view kept = added_.emplace_back(token);
+    by_token_.emplace(kept, id);
+    by_id_.emplace(id, kept);
+  }
+  std::optional<int32_t> Id(std::string_view token) const {
     const auto found = by_token_.find(token);
     return found == by_token_.end() ? std::nullopt : std::optional(found->second);
   }
   bool Has(int32_t id) const { return by_id_.count(id) != 0; }
-  int32_t largest() const { return largest_; }
-  size_t size() const { return by_token_.size(); }
 
  private:
-  std::unordered_map<std::string, int32_t> by_token_;
-  std::unordered_map<int32_t, std::string> by_id_;
-  int32_t largest_ = -1;
+  std::deque<std::string> added_;  // texts that are not the vocabulary's: they stay where they are
+  IdsByToken by_token_;
+  std::unordered_map<int32_t, std::string_view> by_id_;
 };
 
-std::vector<std::pair<std::string, int32_t>> ReadVocab(const JsonPart& vocab) {
+Vocab ReadVocab(const JsonPart& vocab) {
   if (!vocab.value().is_object())
     throw vocab.Fault(fmt::format("is {}, not an object", vocab.value().type_name()));
-  std::vector<std::pair<std::string, int32_t>> out;
+  Vocab out;
   out.reserve(vocab.value().size());
-  std::unordered_map<int32_t, const std::string*> seen;
-  for (const auto& [token, value] : vocab.value().items()) {
-    const int32_t id = JsonPart(value, vocab.Fault("").subject(), fmt::format("\"{}\"", token)).TokenId();
-    out.emplace_back(token, id);
+  const std::string place = vocab.Fault("").subject();
+  for (const auto& [token, value] : vocab.value().get_ref<const nlohmann::json::object_t&>()) {
+    if (!JsonPart::IsTokenId(value))
+      JsonPart(value, place, fmt::format("\"{}\"", token)).TokenId();  // throws
+    out.emplace_back(token, value.get<int32_t>());
   }
+  std::unordered_map<int32_t, const std::string*> seen;
+  seen.reserve(out.size());
   for (const auto& [token, id] : out) {
     const auto [found, fresh] = seen.emplace(id, &token);
     if (!fresh)
@@ -56,29 +76,50 @@ std::vector<std::pair<std::string, int32_t>> ReadVocab(const JsonPart& vocab) {
   return out;
 }
 
-// "a b" or ["a", "b"].
-std::pair<std::string, std::string> ReadMerge(const JsonPart& merge) {
-  if (merge.value().is_array()) {
-    if (merge.Size() != 2) throw merge.Fault(fmt::format("has {} parts, not 2", merge.Size()));
-    return {merge[0].String(), merge[1].String()};
+// "a b" or ["a", "b"], as it stands in the file.
+std::pair<std::string_view, std::string_view> ReadMerge(const JsonPart& merges, size_t index) {
+  const nlohmann::json& merge = merges.value()[index];
+  if (merge.is_array()) {
+    if (merge.size() != 2) throw merges[index].Fault(fmt::format("has {} parts, not 2", merge.size()));
+    return {merges[index][0].String(), merges[index][1].String()};
   }
-  const std::string& text = merge.String();
+  if (!merge.is_string()) merges[index].String();  // throws
+  const std::string_view text = merge.get_ref<const std::string&>();
   const size_t space = text.find(' ');
-  if (space == std::string::npos || text.find(' ', space + 1) != std::string::npos)
-    throw merge.Fault(fmt::format("\"{}\" is not two tokens with one space between", text));
+  if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos)
+    throw merges[index].Fault(fmt::format("\"{}\" is not two tokens with one space between", text));
   return {text.substr(0, space), text.substr(space + 1)};
 }
 
-void CheckMerge(const JsonPart& merge, const std::pair<std::string, std::string>& pair,
-                const std::unordered_set<std::string_view>& known) {
-  for (const std::string& token : {pair.first, pair.second, pair.first + pair.second})
-    if (known.count(token) == 0)
-      throw merge.Fault(fmt::format("uses \"{}\", which \"vocab\" does not have", token));
+MergeRule RuleOf(const JsonPart& merges, size_t index, const IdsByToken& ids, std::string* joined) {
+  const auto [left, right] = ReadMerge(merges, index);
+  joined->assign(left).append(right);
+  const auto id = [&](std::string_view token) {
+    const auto found = ids.find(token);
+    if (found == ids.end())
+      throw merges[index].Fault(fmt::format("uses \"{}\", which \"vocab\" does not have", token));
+    return found->second;
+  };
+  const int32_t left_id = id(left), right_id = id(right);
+  return {left_id, right_id, id(*joined)};
+}
+
+std::vector<MergeRule> ReadMerges(const JsonPart& merges, const IdsByToken& ids) {
+  std::vector<MergeRule> out;
+  out.reserve(merges.Size());
+  std::string joined;
+  for (size_t i = 0; i < merges.Size(); ++i) {
+    // The first line of old merges files, which Hugging Face skips wherever it stands.
+    const nlohmann::json& merge = merges.value()[i];
+    if (merge.is_string() && merge.get_ref<const std::string&>().starts_with("#version")) continue;
+    out.push_back(RuleOf(merges, i, ids, &joined));
+  }
+  return out;
 }
 
 // Bytes of printable ASCII and of the characters of most scripts need tokens. Control characters and the
 // leads of rare planes may lack one, as in SmolLM2, whose training text did not have them.
-void CheckBytes(const JsonPart& vocab, const std::unordered_set<std::string_view>& known) {
+void CheckBytes(const JsonPart& vocab, const IdsByToken& known) {
   for (int byte = 0; byte < 256; ++byte) {
     const bool needed =
         (byte >= 0x20 && byte <= 0x7E) || (byte >= 0x80 && byte <= 0xBF) || (byte >= 0xC2 && byte <= 0xEF);
@@ -244,24 +285,14 @@ BpeDefinition ReadBpe(const JsonPart& model) {
   BpeDefinition out;
   const JsonPart vocab = model.At("vocab");
   out.vocab = ReadVocab(vocab);
-  std::unordered_set<std::string_view> known;
-  for (const auto& [token, id] : out.vocab) known.insert(token);
-  CheckBytes(vocab, known);
-  const JsonPart merges = model.At("merges");
-  out.merges.reserve(merges.Size());
-  for (size_t i = 0; i < merges.Size(); ++i) {
-    const JsonPart merge = merges[i];
-    // The first line of old merges files, which Hugging Face skips wherever it stands.
-    if (merge.value().is_string() && merge.String().rfind("#version", 0) == 0) continue;
-    out.merges.push_back(ReadMerge(merge));
-    CheckMerge(merge, out.merges.back(), known);
-  }
+  const IdsByToken ids(out.vocab.begin(), out.vocab.end(), out.vocab.size());
+  CheckBytes(vocab, ids);
+  out.merges = ReadMerges(model.At("merges"), ids);
   out.ignore_merges = model.BoolOr("ignore_merges", false);
   out.fuse_unknown = model.BoolOr("fuse_unk", false);
   if (const auto token = model.Find("unk_token")) {
-    const auto found = std::find_if(out.vocab.begin(), out.vocab.end(),
-                                    [&](const auto& entry) { return entry.first == token->String(); });
-    if (found == out.vocab.end())
+    const auto found = ids.find(token->String());
+    if (found == ids.end())
       throw token->Fault(fmt::format("is \"{}\", which \"vocab\" does not have", token->String()));
     out.unknown = found->second;
   }
@@ -271,16 +302,14 @@ BpeDefinition ReadBpe(const JsonPart& model) {
 TokenizerDefinition ReadTokenizerDefinition(const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / "tokenizer.json",
                               config_file = folder / "tokenizer_config.json";
-  const nlohmann::json json = JsonPart::ReadFile(file);
+  nlohmann::json json = JsonPart::ReadFile(file);
   const JsonPart root(json, file.string(), "");
   TokenizerDefinition out;
   out.model = ReadBpe(root.At("model"));
   out.normalizers = ReadNormalizers(root);
   out.pre_tokenizers = ReadPreTokenizers(root);
   CheckDecoder(root);
-  Names names;
-  const JsonPart vocab = root.At("model").At("vocab");
-  for (const auto& [token, id] : out.model.vocab) names.Add(vocab, token, id);
+  Names names(out.model.vocab);
   out.added_tokens = ReadAddedTokens(root, out.model.vocab.size(), &names);
   PostProcessor around = ReadPostProcessor(root);
   out.before = std::move(around.before);
@@ -293,7 +322,9 @@ TokenizerDefinition ReadTokenizerDefinition(const std::filesystem::path& folder)
   if (std::filesystem::exists(config_file)) config = JsonPart::ReadFile(config_file);
   const JsonPart config_part(config, config_file.string(), "");
   ApplyConfig(config_part, root.Find("post_processor").has_value(), names, &out);
-  out.sha256 = Sha256HexOfJson(nlohmann::json{{"tokenizer", json}, {"config", UsedConfig(config)}});
+  nlohmann::json identity = {{"config", UsedConfig(config)}};
+  identity["tokenizer"] = std::move(json);
+  out.sha256 = Sha256HexOfJson(identity);
   return out;
 }
 

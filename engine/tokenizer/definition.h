@@ -40,10 +40,16 @@ struct PreTokenizerPart {
   bool add_prefix_space = false;   // ByteLevel, always the last part: a space before a piece that has none
 };
 
+// Two tokens that stand side by side, and the token that they become.
+struct MergeRule {
+  int32_t left = 0, right = 0;
+  int32_t result = 0;
+};
+
 struct BpeDefinition {
   std::vector<std::pair<std::string, int32_t>> vocab;
-  std::vector<std::pair<std::string, std::string>> merges;  // best first
-  bool ignore_merges = false;  // a piece that is a token as it stands is not merged
+  std::vector<MergeRule> merges;  // best first
+  bool ignore_merges = false;     // a piece that is a token as it stands is not merged
   // For bytes without a token, which are dropped where there is no such token: SmolLM2's vocabulary lacks a
   // few.
   std::optional<int32_t> unknown;

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <fstream>
-#include <iterator>
+#include <sstream>
 
 #include "common/json_text.h"
 
@@ -13,8 +13,10 @@ nlohmann::json JsonPart::ReadFile(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in || !std::filesystem::is_regular_file(file))
     throw Error(file.string(), "cannot be read", "check that the file exists and is readable");
+  std::ostringstream text;
+  text << in.rdbuf();
   try {
-    return ParseJson(std::string{std::istreambuf_iterator<char>(in), {}});
+    return ParseJson(text.view());
   } catch (const JsonFault& fault) {
     throw Error(file.string(), fmt::format("is not JSON: {}", fault.what()),
                 "fetch or convert the file again");
@@ -57,8 +59,7 @@ bool JsonPart::Bool() const {
 }
 
 int32_t JsonPart::TokenId() const {
-  const bool fits = value_->is_number_unsigned() && value_->get<uint64_t>() <= static_cast<uint64_t>(kMaxId);
-  if (!fits)
+  if (!IsTokenId(*value_))
     throw Fault(fmt::format("is {}, not a token id (0 to {})", value_->dump().substr(0, 40), kMaxId));
   return value_->get<int32_t>();
 }

@@ -35,6 +35,9 @@ class JsonPart {
   bool Bool() const;
   // A token id: 0 to kMaxId.
   int32_t TokenId() const;
+  static bool IsTokenId(const nlohmann::json& value) {
+    return value.is_number_unsigned() && value.get<uint64_t>() <= static_cast<uint64_t>(kMaxId);
+  }
   // The member `key`, or `fallback` where it is absent or null.
   bool BoolOr(std::string_view key, bool fallback) const;
   std::string StringOr(std::string_view key, std::string_view fallback) const;

@@ -116,6 +116,7 @@ Tokenizer::Impl::Impl(TokenizerDefinition definition)
       bos(definition.bos),
       eos(definition.eos),
       sha256(std::move(definition.sha256)) {
+  ids.reserve(definition.model.vocab.size() + definition.added_tokens.size());
   for (const auto& [token, id] : definition.model.vocab) AddToken(token, id, false);
   for (const AddedToken& token : definition.added_tokens) AddToken(token.content, token.id, token.special);
 }
