@@ -12,7 +12,7 @@ StepWork::StepWork(const Backend& backend)
       position_bytes_(static_cast<double>(backend.page_bytes()) / page_size_) {}
 
 StepWork::StepWork(const Model& model, const Backend& backend) : StepWork(backend) {
-  const PackingBytes bytes = BytesOfPacking(model.weights);
+  const PackingBytes bytes = BytesOfPacking(model.weights, 1);
   layer_bytes_ = static_cast<double>(bytes.layers);
   head_bytes_ = static_cast<double>(bytes.head);
   feedback_bytes_ = static_cast<double>(bytes.state_proj);

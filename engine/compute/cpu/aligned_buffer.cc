@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "common/error.h"
 
@@ -21,6 +22,10 @@ Error OutOfMemory(size_t size) {
                "use a smaller --batch or a smaller model");
 }
 
+size_t UpTo(size_t unit, size_t size) { return (size + unit - 1) / unit * unit; }
+
+size_t WholePages(size_t size) { return UpTo(sysconf(_SC_PAGESIZE), size); }
+
 // Zeroed memory that begins at a large page, so that all of it but the end can be large pages. `size` is a
 // multiple of a page.
 std::byte* MapLarge(size_t size) {
@@ -34,9 +39,30 @@ std::byte* MapLarge(size_t size) {
   return data + before;
 }
 
+thread_local std::shared_ptr<BufferBlock> block_in_use;
+
 }  // namespace
 
+BufferBlock::BufferBlock(size_t size) : data_(MapLarge(WholePages(size))), size_(WholePages(size)) {}
+
+BufferBlock::~BufferBlock() { munmap(data_, size_); }
+
+std::byte* BufferBlock::Take(size_t size) {
+  const size_t padded = UpTo(kAlignment, size);
+  size_t begin = taken_;
+  do {
+    if (padded > size_ - begin) return nullptr;
+  } while (!taken_.compare_exchange_weak(begin, begin + padded));
+  return data_ + begin;
+}
+
+BufferBlock::Use::Use(std::shared_ptr<BufferBlock> block)
+    : before_(std::exchange(block_in_use, std::move(block))) {}
+
+BufferBlock::Use::~Use() { block_in_use = std::move(before_); }
+
 void ByteBuffer::Release::operator()(std::byte* data) const {
+  if (block != nullptr) return;
   if (mapped > 0) {
     munmap(data, mapped);
   } else {
@@ -45,11 +71,19 @@ void ByteBuffer::Release::operator()(std::byte* data) const {
 }
 
 ByteBuffer::ByteBuffer(size_t size) : size_(size) {
+  if (size == 0) return;
+  if (block_in_use != nullptr) {
+    std::byte* part = block_in_use->Take(size);
+    if (part != nullptr) {
+      data_ = std::unique_ptr<std::byte[], Release>(part, Release{0, block_in_use});
+      return;
+    }
+  }
   if (size >= kLarge) {
-    const size_t page = sysconf(_SC_PAGESIZE), mapped = (size + page - 1) / page * page;
-    data_ = std::unique_ptr<std::byte[], Release>(MapLarge(mapped), Release{mapped});
-  } else if (size > 0) {
-    const size_t padded = (size + kAlignment - 1) / kAlignment * kAlignment;
+    const size_t mapped = WholePages(size);
+    data_ = std::unique_ptr<std::byte[], Release>(MapLarge(mapped), Release{mapped, nullptr});
+  } else {
+    const size_t padded = UpTo(kAlignment, size);
     void* data = std::aligned_alloc(kAlignment, padded);
     if (data == nullptr) throw OutOfMemory(padded);
     std::memset(data, 0, padded);

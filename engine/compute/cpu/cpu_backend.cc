@@ -45,7 +45,7 @@ CpuBackend::CpuBackend(std::shared_ptr<const Model> model, const CpuOptions& opt
       threads_(CountThreads(options.threads)),
       profile_(options.profile),
       width_(Padded(config_.hidden_size)),
-      weights_(PackWeights(*model_)),
+      weights_(PackWeights(*model_, threads_)),
       rope_(config_.rope, config_.head_dim),
       pages_(config_, options.kv_dtype),
       attention_(config_, kernels_, threads_),
@@ -344,7 +344,7 @@ std::unique_ptr<Backend> MakeCpuBackend(std::shared_ptr<const Model> model, cons
 }
 
 BackendMemory PlanCpuMemory(const Model& model, const CpuOptions& options, const StepBounds& largest) {
-  const PackingBytes packing = BytesOfPacking(model.weights);
+  const PackingBytes packing = BytesOfPacking(model.weights, CountThreads(options.threads));
   const int64_t row = Padded(model.config.hidden_size) * static_cast<int64_t>(sizeof(float));
   return {.mapped = packing.stored,
           .loading = packing.peak,

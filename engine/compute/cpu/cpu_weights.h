@@ -22,9 +22,9 @@ struct CpuWeights {
   PackedMatrix state_proj, token_gate;  // without panels where the model has no such matrix
 };
 
-// Packs all weights and, as it goes on, gives back the memory that the files' own order takes: afterwards of
-// these only rows of the embedding are read.
-CpuWeights PackWeights(const Model& model);
+// Packs all weights on `threads` threads and, as it goes on, gives back the memory that the files' own order
+// takes: afterwards of these only rows of the embedding are read. Throws Error where memory is not to be had.
+CpuWeights PackWeights(const Model& model, int threads);
 
 struct PackingBytes {
   int64_t stored = 0;  // in the files
@@ -36,6 +36,6 @@ struct PackingBytes {
 
 // What PackWeights takes, but for the few bytes of norms and strays. Reads some of the weights, since the
 // form they are kept in depends on them (packed_matrix.h).
-PackingBytes BytesOfPacking(const Weights& w);
+PackingBytes BytesOfPacking(const Weights& w, int threads);
 
 }  // namespace fullband

@@ -77,7 +77,7 @@ constexpr int64_t kWeightsPerStray = 512;
 // The form for these panels, judged by at most `kSample` of them. Only bfloat16 files are known to hold what
 // the sample does.
 WeightForm ChooseForm(std::span<const PanelSource> panels) {
-  constexpr int64_t kSample = 16;
+  constexpr int64_t kSample = 8;
   const int64_t count = static_cast<int64_t>(panels.size()), sample = std::min(count, kSample);
   const int64_t inputs = panels.front().matrix->cols;
   std::vector<uint16_t> narrow;
