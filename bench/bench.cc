@@ -181,6 +181,23 @@ void MeasureSteps(StepRunner* runner, const BenchPlan& plan, const BenchSurround
   if (around.profile != nullptr) measurer.Profiles();
 }
 
+void MeasureLoading(const std::filesystem::path& folder, const EngineOptions& engine, const BenchPlan& plan,
+                    const BenchSurroundings& around, BenchReport* report) {
+  around.say("loading");
+  LoadingFigure figure;
+  for (int i = 0; i <= plan.repeats; ++i) {
+    if (around.stop != nullptr && *around.stop) return;
+    const double began = around.now();
+    const Engine opened(folder, engine);
+    const double seconds = around.now() - began;
+    if (i == 0)
+      figure.first = seconds;
+    else
+      figure.seconds.push_back(seconds);
+  }
+  report->loading = std::move(figure);
+}
+
 void MeasureSuites(Backend* backend, const BenchPlan& plan, const SuiteWork& work,
                    const BenchSurroundings& around, BenchReport* report) {
   for (TaskData data : work.suites) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -24,6 +25,11 @@ struct BenchSurroundings {
   CpuProfile* profile = nullptr;  // the backend's; null: nothing is said of where steps' time goes
   int64_t page_memory = 0;        // bytes that pages may take; what needs more is left out. 0: no limit
 };
+
+// Opens the folder as any command does, once and then as often as the plan repeats, one engine at a time;
+// says nothing where it was stopped. Throws Error.
+void MeasureLoading(const std::filesystem::path& folder, const EngineOptions& engine, const BenchPlan& plan,
+                    const BenchSurroundings& around, BenchReport* report);
 
 // Adds to `report` what the plan asks of steps: prefill, decode, the overhead of latent feedback over
 // standard decoding and of P passes over P times one, and what a shared beginning saves. Throws BenchStopped.

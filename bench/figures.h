@@ -17,6 +17,12 @@ struct Figure {
   Work work;                    // likewise
 };
 
+// Opening a model's folder: weights checked and packed, the tokenizer read, the first step possible.
+struct LoadingFigure {
+  double first = 0;             // seconds; its files may have been read from a disk
+  std::vector<double> seconds;  // one a repeat
+};
+
 struct PrefillFigure {
   std::string setting;
   int prompt = 0;  // tokens
@@ -108,6 +114,7 @@ struct MachineFigures {
 
 struct BenchReport {
   MachineFigures machine;
+  std::optional<LoadingFigure> loading;  // none of random models, which have no folder
   std::vector<PrefillFigure> prefill;
   std::vector<DecodeFigure> decode;
   std::vector<DecodeOverhead> decode_overhead;

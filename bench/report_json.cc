@@ -56,6 +56,13 @@ Json MachineJson(const MachineFigures& machine) {
   return out;
 }
 
+Json LoadingJson(const std::optional<LoadingFigure>& loading) {
+  if (!loading) return nullptr;
+  return {{"first_seconds", loading->first},
+          {"seconds", loading->seconds},
+          {"median_seconds", SpreadOf(loading->seconds).median}};
+}
+
 Json ModelJson(const BenchSubject& subject, const MemoryFigures& memory) {
   const ModelConfig& c = subject.model->config;
   Json out = {{"name", subject.name},
@@ -174,6 +181,7 @@ Json BenchJson(const BenchReport& report, const BenchPlan& plan, const BenchSubj
               {"machine", MachineJson(report.machine)},
               {"model", ModelJson(subject, report.memory)},
               {"options", OptionsJson(plan, subject.engine)},
+              {"loading", LoadingJson(report.loading)},
               {"formula", StepWork::Formula()}};
   out.update(StepFigures(report));
   out.update(PairFigures(report));

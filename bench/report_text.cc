@@ -66,6 +66,14 @@ std::string SubjectText(const BenchSubject& subject, const MemoryFigures& memory
                             Mebibytes(memory.peak));
 }
 
+std::string LoadingText(const std::optional<LoadingFigure>& loading) {
+  if (!loading) return "";
+  const Spread spread = SpreadOf(loading->seconds);
+  return fmt::format(
+      "loading  {:.3f} s until the first step may run ({:.3f} to {:.3f}; the first time {:.3f})\n",
+      spread.median, spread.least, spread.most, loading->first);
+}
+
 void AddFigure(const Figure& figure, const MachineFigures& machine, std::vector<std::string>* cells) {
   const Rates rates = RatesOf(figure, machine);
   for (double rate : {rates.tokens.median, rates.tokens.least, rates.tokens.most})
@@ -156,7 +164,8 @@ std::string ProfileText(const StepProfile& profile) {
 }  // namespace
 
 std::string BenchText(const BenchReport& report, const BenchSubject& subject) {
-  std::string text = MachineText(report.machine) + SubjectText(subject, report.memory);
+  std::string text =
+      MachineText(report.machine) + SubjectText(subject, report.memory) + LoadingText(report.loading);
   text += StepWork::Formula() + "\n";
   text += PrefillText(report) + DecodeText(report) + PairsText(report) + SuitesText(report);
   for (const StepProfile& profile : report.profiles) text += ProfileText(profile);

@@ -123,6 +123,11 @@ ExitCode Bench(const BenchOptions& options) {
   CatchStopSignals();
   BenchReport report;
   report.machine = DescribeMachine(options.engine, options.quiet);
+  if (!options.model.empty() && !options.no_steps) {
+    BenchSurroundings around{.stop = &StopAsked()};
+    if (!options.quiet) around.say = Say;
+    MeasureLoading(options.model, options.engine, plan, around, &report);
+  }
   const std::shared_ptr<const Model> model = ModelOf(options);
   CpuProfile profile;
   const std::unique_ptr<Backend> backend =

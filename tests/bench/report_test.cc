@@ -23,6 +23,7 @@ class BenchReportTest : public testing::Test {
     report_.machine.probe_bytes = 64 << 20;
     report_.machine.bounds = MachineBounds{
         .threads = 2, .read_bandwidth = 20e9, .triad_bandwidth = 15e9, .peaks = {{"AVX2", 1e11}}};
+    report_.loading = {.first = 4, .seconds = {0.5, 0.25, 1}};
     const Figure figure{.seconds = {0.5, 0.25, 0.5}, .tokens = 100, .work = {.flops = 5e9, .bytes = 1e9}};
     report_.prefill.push_back({"standard", 100, 32, figure});
     report_.decode.push_back({"latent", 4, 64, figure});
@@ -70,6 +71,8 @@ TEST_F(BenchReportTest, JsonHasUnitsInItsNames) {
   EXPECT_EQ(json["model"]["random_feedback_seed"], nullptr);
   EXPECT_EQ(json["options"]["batches"], Json({4}));
   EXPECT_EQ(json["options"]["settings"], Json({"standard"}));
+  EXPECT_EQ(json["loading"],
+            Json({{"first_seconds", 4}, {"seconds", {0.5, 0.25, 1}}, {"median_seconds", 0.5}}));
   EXPECT_EQ(json["memory"]["peak_bytes"], 6 << 20);
   EXPECT_EQ(json["left_out"][0]["why"], "too large");
   EXPECT_EQ(json["stopped"], false);
@@ -104,6 +107,9 @@ TEST_F(BenchReportTest, TextHasTables) {
   const std::string text = BenchText(report_, subject_);
   EXPECT_THAT(text, HasSubstr("Made 9000, AVX2, 2 threads, L1 32 KiB, L3 8 MiB\n"));
   EXPECT_THAT(text, HasSubstr("read 20.0 GB/s, triad 15.0 GB/s"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("loading  0.500 s until the first step may run (0.250 to 1.000; the first time 4.000)"));
   EXPECT_THAT(text, HasSubstr("prefill   tokens  chunk  tokens/s  min  max  GFLOP/s  GB/s  roofline\n"
                               "standard     100     32       200  200  400     10.0   2.0      10 %\n"));
   EXPECT_THAT(text, HasSubstr("time of latent / standard"));

@@ -72,6 +72,8 @@ class BenchTest(unittest.TestCase):
             self.assertEqual(len(figure["seconds"]), 2)
             self.assertGreater(figure["tokens_per_second"]["median"], 0)
             self.assertGreater(figure["roofline_share"], 0)
+        self.assertEqual(len(report["loading"]["seconds"]), 2)
+        self.assertGreater(min(report["loading"]["seconds"]), 0)
         self.assertGreater(report["machine"]["probes"]["read_gbyte_per_second"], 0)
         self.assertGreater(report["memory"]["peak_bytes"], report["memory"]["weights_bytes"])
         self.assertEqual(report["profiles"], [])
@@ -81,6 +83,7 @@ class BenchTest(unittest.TestCase):
         done = bench("--random-model", "width=64,layers=1,vocabulary=100,context=64", *SMALL, "--quiet")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr, "")
+        self.assertNotIn("loading", done.stdout)
         self.assertRegex(done.stdout, r"(?m)^decode +context +batch +tokens/s")
         self.assertRegex(done.stdout, r"(?m)^standard +8 +2 +\d")
         self.assertNotIn("RANDOM", done.stdout)
@@ -102,6 +105,7 @@ class BenchTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         report = json.loads(done.stdout)
         self.assertEqual(report["prefill"], [])
+        self.assertIsNone(report["loading"])
         self.assertEqual(report["suites"][0]["items"], 2)
 
     def test_refusals(self) -> None:
