@@ -8,6 +8,9 @@
 #include <unordered_map>
 
 #include "reports/figures.h"
+#include "reports/statistics/bootstrap.h"
+#include "reports/statistics/significance.h"
+#include "reports/statistics/summaries.h"
 
 namespace fullband {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "reports/results.h"
-#include "reports/statistics.h"
+#include "reports/statistics/estimate.h"
 
 namespace fullband {
 

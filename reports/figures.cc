@@ -4,6 +4,9 @@
 #include <cmath>
 #include <set>
 
+#include "reports/statistics/proportions.h"
+#include "reports/statistics/summaries.h"
+
 namespace fullband {
 
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/statistics.h"
+#include "reports/statistics/estimate.h"
 
 namespace fullband {
 

@@ -7,7 +7,7 @@
 #include "common/majority.h"
 #include "common/pass_at_k.h"
 #include "reports/figures.h"
-#include "reports/statistics.h"
+#include "reports/statistics/summaries.h"
 
 namespace fullband {
 namespace {

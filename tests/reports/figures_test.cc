@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "reports/statistics/proportions.h"
 #include "tests/reports/faults.h"
 #include "tests/reports/made_results.h"
 

@@ -1,9 +1,13 @@
 // Faults that users of other harnesses reported, those about statistics: tests/data/faults/statistics.jsonl.
 // Those about whole reports are in figures_test.cc and comparison_test.cc.
+#include "tests/reports/faults.h"
+
 #include <gtest/gtest.h>
 
-#include "reports/statistics.h"
-#include "tests/reports/faults.h"
+#include "reports/statistics/bootstrap.h"
+#include "reports/statistics/proportions.h"
+#include "reports/statistics/significance.h"
+#include "reports/statistics/summaries.h"
 
 namespace fullband {
 namespace {
