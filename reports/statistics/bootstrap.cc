@@ -1,6 +1,7 @@
 #include "reports/statistics/bootstrap.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <stdexcept>
 #include <vector>
@@ -40,20 +41,27 @@ Interval Percentiles(std::vector<double>& results, double level) {
   return {at(tail), at(1 - tail)};
 }
 
-}  // namespace
-
-std::optional<Interval> BootstrapMean(std::span<const double> values, const BootstrapOptions& options) {
-  CheckLevel(options);
-  if (values.size() < 2 || options.resamples < 1) return std::nullopt;
-  Draws draws(options.seed, values.size());
-  std::vector<double> means(static_cast<size_t>(options.resamples));
-  for (double& mean : means) {
-    double sum = 0;
-    for (size_t i = 0; i < values.size(); ++i) sum += values[draws.Next()];
-    mean = sum / static_cast<double>(values.size());
-  }
-  return Percentiles(means, options.level);
+// Of the resamples that had a result.
+std::optional<Interval> IntervalOf(std::vector<double>& results, const BootstrapOptions& options) {
+  if (results.size() * 20 < static_cast<size_t>(options.resamples) * 19) return std::nullopt;
+  return Percentiles(results, options.level);
 }
+
+// In eight sums side by side, since one sum would wait for every addition; the same eight on every machine.
+double WeightedSum(std::span<const double> weights, std::span<const double> values) {
+  constexpr size_t kSums = 8;
+  std::array<double, kSums> sums = {};
+  size_t i = 0;
+  for (; i + kSums <= weights.size(); i += kSums) {
+    for (size_t j = 0; j < kSums; ++j) sums[j] += weights[i + j] * values[i + j];
+  }
+  for (; i < weights.size(); ++i) sums[0] += weights[i] * values[i];
+  double sum = 0;
+  for (const double part : sums) sum += part;
+  return sum;
+}
+
+}  // namespace
 
 std::optional<Interval> Bootstrap(size_t count, const ResampledStatistic& statistic,
                                   const BootstrapOptions& options) {
@@ -67,8 +75,7 @@ std::optional<Interval> Bootstrap(size_t count, const ResampledStatistic& statis
     for (size_t i = 0; i < count; ++i) ++times[draws.Next()];
     if (const std::optional<double> result = statistic(times)) results.push_back(*result);
   }
-  if (results.size() * 20 < static_cast<size_t>(options.resamples) * 19) return std::nullopt;
-  return Percentiles(results, options.level);
+  return IntervalOf(results, options);
 }
 
 std::optional<Interval> BootstrapQuantile(std::span<const double> values, double q,
@@ -91,20 +98,39 @@ std::optional<Interval> BootstrapQuantile(std::span<const double> values, double
       options);
 }
 
+std::vector<std::optional<Interval>> BootstrapRatios(size_t count, std::span<const RatioOfSums> ratios,
+                                                     const BootstrapOptions& options) {
+  for (const RatioOfSums& ratio : ratios) {
+    if (ratio.above.size() != count || (!ratio.below.empty() && ratio.below.size() != count))
+      throw std::invalid_argument("BootstrapRatios: a list is not as long as there are items");
+  }
+  std::vector<std::vector<double>> results(ratios.size());
+  std::vector<double> weights(count);
+  const auto add = [&](std::span<const uint32_t> times) -> std::optional<double> {
+    std::copy(times.begin(), times.end(), weights.begin());
+    for (size_t i = 0; i < ratios.size(); ++i) {
+      const double below =
+          ratios[i].below.empty() ? static_cast<double>(count) : WeightedSum(weights, ratios[i].below);
+      if (below != 0) results[i].push_back(WeightedSum(weights, ratios[i].above) / below);
+    }
+    return 0;
+  };
+  std::vector<std::optional<Interval>> intervals(ratios.size());
+  if (!Bootstrap(count, add, options)) return intervals;
+  for (size_t i = 0; i < ratios.size(); ++i) intervals[i] = IntervalOf(results[i], options);
+  return intervals;
+}
+
+std::optional<Interval> BootstrapMean(std::span<const double> values, const BootstrapOptions& options) {
+  const RatioOfSums mean{values, {}};
+  return BootstrapRatios(values.size(), {&mean, 1}, options).front();
+}
+
 std::optional<Interval> BootstrapRatio(std::span<const double> a, std::span<const double> b,
                                        const BootstrapOptions& options) {
   if (a.size() != b.size()) throw std::invalid_argument("BootstrapRatio: the lists are of different lengths");
-  return Bootstrap(
-      a.size(),
-      [&](std::span<const uint32_t> times) -> std::optional<double> {
-        double sum_a = 0, sum_b = 0;
-        for (size_t i = 0; i < times.size(); ++i) {
-          sum_a += times[i] * a[i];
-          sum_b += times[i] * b[i];
-        }
-        return sum_a == 0 ? std::nullopt : std::optional(sum_b / sum_a);
-      },
-      options);
+  const RatioOfSums ratio{b, a};
+  return BootstrapRatios(a.size(), {&ratio, 1}, options).front();
 }
 
 }  // namespace fullband

@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "reports/statistics/estimate.h"
 
@@ -35,6 +36,17 @@ std::optional<Interval> BootstrapQuantile(std::span<const double> values, double
 // as each other. Resamples in which A's mean is 0 are left out, as Bootstrap does it.
 std::optional<Interval> BootstrapRatio(std::span<const double> a, std::span<const double> b,
                                        const BootstrapOptions& options = {});
+
+// Sums over the same items, divided; an empty `below` stands for 1 of each item: a mean. Of the items that
+// count (both got them right) it is a mean with their values above and 0 for the others, 1 and 0 below.
+struct RatioOfSums {
+  std::span<const double> above, below;
+};
+// Many at once: one drawing serves them all, which takes most of the time. In their order, each as if it were
+// alone; resamples in which a ratio's sum below is 0 are left out for it, as Bootstrap does it. Throws
+// std::invalid_argument for lists that are not `count` long.
+std::vector<std::optional<Interval>> BootstrapRatios(size_t count, std::span<const RatioOfSums> ratios,
+                                                     const BootstrapOptions& options = {});
 
 // Of any statistic of `count` items, which is told how often each is drawn and may say that there is none:
 // such a resample is left out, and where more than one in twenty is, there is no interval.

@@ -77,6 +77,45 @@ TEST(Bootstrap, OfQuantilesAndRatiosOfLittle) {
   EXPECT_THAT(BootstrapRatio(threes, threes), IntervalNear(1, 1, 0));
 }
 
+TEST(Bootstrap, OfManyIsThatOfEachAlone) {
+  const std::vector<double> lengths = {10, 25, 3, 70, 41, 8, 8, 90, 33, 12};
+  // The items that count: of the differences only these are summed.
+  const std::vector<double> counts = {1, 0, 1, 1, 0, 1, 1, 0, 1, 1};
+  std::vector<double> counted = kDifferences;
+  for (size_t i = 0; i < counted.size(); ++i) counted[i] *= counts[i];
+  const std::vector<RatioOfSums> ratios = {{kDifferences, {}}, {kDifferences, lengths}, {counted, counts}};
+  const BootstrapOptions options{0.9, 500, 5};
+  const std::vector<std::optional<Interval>> intervals = BootstrapRatios(10, ratios, options);
+  ASSERT_EQ(intervals.size(), 3u);
+  const Interval mean = *BootstrapMean(kDifferences, options);
+  EXPECT_THAT(intervals[0], IntervalNear(mean.low, mean.high, 0));
+  const Interval ratio = *BootstrapRatio(lengths, kDifferences, options);
+  EXPECT_THAT(intervals[1], IntervalNear(ratio.low, ratio.high, 0));
+  const auto by_hand = [&](std::span<const uint32_t> times) -> std::optional<double> {
+    double sum = 0, items = 0;
+    for (size_t i = 0; i < times.size(); ++i) {
+      if (counts[i] == 0) continue;
+      sum += times[i] * kDifferences[i];
+      items += times[i];
+    }
+    return items > 0 ? std::optional(sum / items) : std::nullopt;
+  };
+  const Interval some = *Bootstrap(10, by_hand, options);
+  EXPECT_THAT(intervals[2], IntervalNear(some.low, some.high, 1e-12));
+}
+
+TEST(Bootstrap, OfManyWithoutAny) {
+  EXPECT_TRUE(BootstrapRatios(5, {}).empty());
+  const std::vector<double> two = {1, 2}, none = {0, 0}, one = {1};
+  const std::vector<std::optional<Interval>> intervals =
+      BootstrapRatios(2, std::vector<RatioOfSums>{{two, {}}, {two, none}}, {0.95, 100, 0});
+  EXPECT_TRUE(intervals[0]);
+  EXPECT_FALSE(intervals[1]);
+  EXPECT_FALSE(BootstrapRatios(1, std::vector<RatioOfSums>{{one, {}}})[0]);
+  EXPECT_THROW(BootstrapRatios(2, std::vector<RatioOfSums>{{one, {}}}), std::invalid_argument);
+  EXPECT_THROW(BootstrapRatios(2, std::vector<RatioOfSums>{{two, one}}), std::invalid_argument);
+}
+
 TEST(Bootstrap, RefusesWrongInput) {
   EXPECT_THROW(BootstrapMean(kDifferences, {1, 100, 0}), std::invalid_argument);
   EXPECT_THROW(BootstrapQuantile(kDifferences, 1.5), std::invalid_argument);
