@@ -28,6 +28,7 @@ Error StoreError(const std::filesystem::path& path, const SQLite::Exception& err
 struct Store::Impl {
   std::filesystem::path path;
   SQLite::Database database;
+  bool together = false;  // inside Store::Together, whose transaction takes what is written
 
   Impl(std::filesystem::path file, SQLite::Database&& opened)
       : path(std::move(file)), database(std::move(opened)) {}
@@ -46,6 +47,7 @@ struct Store::Impl {
   template <typename Body>
   auto Write(Body&& body) -> decltype(body()) {
     return Guard([&] {
+      if (together) return body();
       SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
       if constexpr (std::is_void_v<decltype(body())>) {
         body();

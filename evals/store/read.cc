@@ -203,7 +203,8 @@ std::map<std::string, double> Store::MeanLengths(const std::string& suite) {
         impl_->database,
         "SELECT i.item, avg(s.generated_tokens) FROM runs r JOIN items i ON i.run_id = r.id "
         "JOIN samples s ON s.item_id = i.id "
-        "WHERE r.suite = ? AND r.ask = 'generate' AND s.fault = '' GROUP BY i.item");
+        "WHERE r.suite = ? AND r.ask = 'generate' AND s.fault = '' AND s.generated_tokens > 0 GROUP BY "
+        "i.item");
     query.bind(1, suite);
     std::map<std::string, double> lengths;
     while (query.executeStep()) lengths[query.getColumn(0).getString()] = query.getColumn(1).getDouble();

@@ -154,6 +154,9 @@ class Store {
 
   // --- Writing. Each call is one transaction.
 
+  // Makes one transaction of all calls in `body`: they are committed together or, where it throws, not at
+  // all.
+  void Together(const std::function<void()>& body);
   // Id of the model with these weights and configuration; added where it is new.
   int64_t AddModel(const ModelRecord& model);
   // Id of the run with this key; added where it is new.
@@ -194,7 +197,7 @@ class Store {
   void ForEachSample(int64_t run_id, bool with_blobs, const std::function<void(const SampleRecord&)>& visit);
   std::vector<SampleRecord> Samples(int64_t run_id, bool with_blobs = false);
   // By item id of the data set: the mean number of tokens that all runs of a generate suite of this name have
-  // generated for it, faults left out.
+  // generated for it, faults and unknown numbers left out.
   std::map<std::string, double> MeanLengths(const std::string& suite);
   // (item id of the data set, sample) of every sample committed.
   std::set<std::pair<std::string, int>> Committed(int64_t run_id);

@@ -111,6 +111,19 @@ void InsertGrades(SQLite::Database& database, const std::vector<GradeRecord>& gr
 
 }  // namespace
 
+void Store::Together(const std::function<void()>& body) {
+  impl_->Write([&] {
+    impl_->together = true;
+    try {
+      body();
+    } catch (...) {
+      impl_->together = false;
+      throw;
+    }
+    impl_->together = false;
+  });
+}
+
 int64_t Store::AddModel(const ModelRecord& model) {
   SQLite::Database& database = impl_->database;
   return impl_->Write([&] {

@@ -176,6 +176,28 @@ TEST_F(StoreTest, OnlyTheHolderCommits) {
   EXPECT_TRUE(store->Samples(run_id).empty());
 }
 
+TEST_F(StoreTest, WhatIsWrittenTogetherIsCommittedWholeOrNotAtAll) {
+  const auto other = OpenStore(folder / "a.db", StoreMode::kReadWrite);
+  const int64_t item = store->Items(run_id)[0].id;
+  const auto body = [&](bool fails) {
+    return [this, &other, item, fails] {
+      store->AddRun(SomeRun(model_id, std::string(64, 'b')));
+      store->AddSample(SomeSample(item, 0), "token", session);
+      EXPECT_EQ(store->Runs().size(), 2u);
+      EXPECT_EQ(other->Runs().size(), 1u);                                 // not yet committed
+      if (fails) store->AddSample(SomeSample(item, 0), "token", session);  // there already
+    };
+  };
+  EXPECT_THROW(store->Together(body(true)), Error);
+  EXPECT_EQ(store->Runs().size(), 1u);
+  EXPECT_TRUE(store->Committed(run_id).empty());
+  EXPECT_EQ(store->Sessions(run_id)[0].samples, 0);
+  store->Together(body(false));
+  EXPECT_EQ(other->Runs().size(), 2u);
+  EXPECT_EQ(other->Committed(run_id).size(), 1u);
+  EXPECT_EQ(store->AddModel({}), model_id);  // a transaction of its own again
+}
+
 TEST_F(StoreTest, SamplesComeInDataOrder) {
   Commit(SomeSample(Item(1), 0));
   Commit(SomeSample(Item(0), 1));
