@@ -4,85 +4,21 @@
 
 #include <algorithm>
 #include <atomic>
-#include <fstream>
 #include <optional>
 #include <set>
 #include <thread>
 #include <utility>
 
 #include "common/error.h"
-#include "common/json_text.h"
 #include "evals/execute.h"
 #include "evals/grading.h"
-#include "tasks/readers.h"
+#include "evals/import/kept_text.h"
+#include "evals/import/line_file.h"
 
 namespace fullband {
 namespace {
 
 using nlohmann::json;
-
-constexpr const char* kRemedy = "correct the line; each is one JSON object";
-
-// A file of JSON objects, one a line.
-class LineFile {
- public:
-  explicit LineFile(const std::filesystem::path& path) : path_(path), file_(path, std::ios::binary) {
-    if (!file_ || std::filesystem::is_directory(path)) throw Error(path.string(), "cannot be read");
-  }
-
-  // False at the end.
-  bool Next() {
-    std::string text;
-    if (!std::getline(file_, text)) {
-      if (number_ == 0) throw Error(path_.string(), "holds no lines", kRemedy);
-      return false;
-    }
-    ++number_;
-    try {
-      line_ = ParseJson(text);
-    } catch (const JsonFault& fault) {
-      Fail(fmt::format("is not JSON: {}", fault.what()));
-    }
-    if (!line_.is_object()) Fail("is not a JSON object");
-    return true;
-  }
-
-  std::string Text(const char* field) const {
-    const auto found = line_.find(field);
-    if (found == line_.end()) Fail(fmt::format("has no field \"{}\"", field));
-    if (!found->is_string())
-      Fail(fmt::format("\"{}\" is of type {}, not a string", field, found->type_name()));
-    return found->get<std::string>();
-  }
-  // An id: text, or a whole number as some data sets have them.
-  std::string Id(const char* field) const {
-    const auto found = line_.find(field);
-    if (found != line_.end() && found->is_number_integer()) return found->dump();
-    return Text(field);
-  }
-  void CheckFields(const std::set<std::string>& known) const {
-    for (const auto& [key, value] : line_.items()) {
-      if (!known.contains(key)) Fail(fmt::format("has an unknown field \"{}\"", key));
-    }
-  }
-  [[noreturn]] void Fail(const std::string& why) const {
-    throw Error(fmt::format("{}, line {}", path_.string(), number_), why, kRemedy);
-  }
-  size_t number() const { return number_; }
-
- private:
-  const std::filesystem::path path_;
-  std::ifstream file_;
-  size_t number_ = 0;
-  json line_;
-};
-
-std::string Kept(std::string text, const std::vector<std::string>& stop_strings) {
-  size_t cut = text.size();
-  for (const std::string& stop : stop_strings) cut = std::min(cut, text.find(stop));
-  text.resize(cut);
-  return text;
-}
 
 Judge JudgeOf(const std::string& name, const GradingOptions& options) {
   if (name == kExecute) return ExecuteJudge({}, options, "--grader execute");
@@ -136,8 +72,8 @@ GradedFile GradePairs(const GradeRequest& request) {
   LineFile file(request.pairs);
   while (file.Next()) {
     file.CheckFields({"completion", "gold"});
-    texts.push_back({std::to_string(file.number() - 1), Kept(file.Text("completion"), request.stop_strings),
-                     file.Text("gold")});
+    texts.push_back({std::to_string(file.number() - 1),
+                     TextUpTo(request.stop_strings, file.Text("completion")), file.Text("gold")});
   }
   return GradeAll(texts, judge);
 }
@@ -162,9 +98,7 @@ GradedFile GradeCompletions(const GradeRequest& request) {
   const TaskData data = LoadTaskData(suite, options);
   std::map<std::string, const Item*> items;
   for (const Item& item : data.items) items[item.id] = &item;
-  std::vector<std::string> stops = suite.wording(options.format).stop_strings;
-  stops.insert(stops.end(), request.stop_strings.begin(), request.stop_strings.end());
-  const bool programs = FindReader(suite.reader)->programs;
+  const std::vector<std::string> stops = StopStrings(suite, options.format, request.stop_strings);
   std::vector<Text> texts;
   std::set<std::string> seen;
   LineFile file(request.completions);
@@ -175,7 +109,7 @@ GradedFile GradeCompletions(const GradeRequest& request) {
     if (item == items.end()) file.Fail(fmt::format("the suite {} has no item \"{}\"", suite.name, id));
     if (!seen.insert(id).second) file.Fail(fmt::format("the item \"{}\" stands twice", id));
     const std::string completion = file.Text("completion"), gold = GoldText(data, *item->second);
-    texts.push_back({id, programs ? KeptProgram(completion, stops, gold) : Kept(completion, stops), gold});
+    texts.push_back({id, KeptCompletion(suite, stops, completion, gold), gold});
   }
   return GradeAll(texts, judge);
 }
