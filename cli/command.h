@@ -20,6 +20,7 @@ void AddScore(CLI::App& app, Action* action);
 void AddContraction(CLI::App& app, Action* action);
 void AddTokenize(CLI::App& app, Action* action);
 void AddGrade(CLI::App& app, Action* action);
+void AddImport(CLI::App& app, Action* action);
 void AddRegrade(CLI::App& app, Action* action);
 void AddInspect(CLI::App& app, Action* action);
 void AddSuites(CLI::App& app, Action* action);

@@ -105,6 +105,7 @@ int Main(int argc, char** argv) {
   AddContraction(app, &action);
   AddTokenize(app, &action);
   AddGrade(app, &action);
+  AddImport(app, &action);
   AddRegrade(app, &action);
   AddInspect(app, &action);
   AddSuites(app, &action);

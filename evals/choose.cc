@@ -57,6 +57,9 @@ int BestChoice(const std::vector<ChoiceRecord>& choices, ChoiceNorm norm) {
 
 Verdict JudgeChoices(const std::vector<ChoiceRecord>& choices, ChoiceNorm norm) {
   if (choices.empty()) return {Outcome::kFault, 0, "", "no_choices"};
+  // An imported sample may lack them (tokens of our own are one at least).
+  if (norm == ChoiceNorm::kTokens && choices.front().tokens == 0)
+    return {Outcome::kFault, 0, "", "no_token_counts"};
   const ChoiceRecord& best = choices[BestChoice(choices, norm)];
   return {best.gold ? Outcome::kCorrect : Outcome::kIncorrect, best.gold ? 1.0 : 0.0, best.text, ""};
 }

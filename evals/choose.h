@@ -25,7 +25,8 @@ std::vector<std::string> ChoiceMetricNames();
 // empty.
 int BestChoice(const std::vector<ChoiceRecord>& choices, ChoiceNorm norm);
 
-// Correct where the best choice is the gold one; `extracted` is its text.
+// Correct where the best choice is the gold one; `extracted` is its text. Details: "no_choices",
+// "no_token_counts" (faults).
 Verdict JudgeChoices(const std::vector<ChoiceRecord>& choices, ChoiceNorm norm);
 
 // Correct where each token of the one continuation is the model's first choice; `extracted` is then its text.

@@ -22,6 +22,7 @@
 #include "evals/grading.h"
 #include "evals/lease.h"
 #include "evals/sample_thoughts.h"
+#include "evals/store/imported.h"
 #include "tasks/suite.h"
 #include "tasks/suite_definition.h"
 
@@ -46,21 +47,36 @@ std::optional<Suite> PresentSuite(const std::string& name) {
   }
 }
 
-std::vector<RunRecord> ChosenRuns(Store& store, const RegradeRequest& request, const std::string& suite) {
+// Whether there is something to grade; an imported run may have verdicts alone.
+bool Gradable(const RunRecord& run) {
+  const std::optional<ImportedRun> imported = ImportedOf(run);
+  return !imported || imported->Gradable();
+}
+
+std::vector<RunRecord> ChosenRuns(Store& store, const RegradeRequest& request, const std::string& suite,
+                                  RegradeResult* result) {
   if (!request.run.empty()) {
     const RunRecord run = store.FindRun(request.run);
     if (run.suite != suite)
       throw UsageError("--run " + request.run, fmt::format("is a run of {}, not of {}", run.suite, suite),
                        "name its suite, or another run");
+    if (!Gradable(run))
+      throw UsageError("--run " + request.run, "was imported with verdicts alone, there is nothing to grade",
+                       "name another run");
     return {run};
   }
   std::vector<RunRecord> chosen;
   std::set<std::string> there;
   for (RunRecord& run : store.Runs()) {
     there.insert(run.suite);
-    if (run.suite == suite) chosen.push_back(std::move(run));
+    if (run.suite != suite) continue;
+    if (Gradable(run))
+      chosen.push_back(std::move(run));
+    else
+      result->notes.push_back(
+          fmt::format("run {}: was imported with verdicts alone, there is nothing to grade", Key(run)));
   }
-  if (chosen.empty())
+  if (chosen.empty() && result->notes.empty())
     throw UsageError(
         "--suite " + suite, fmt::format("{} has no run of it", store.path().string()),
         there.empty() ? "it has none at all" : fmt::format("it has runs of {}", fmt::join(there, ", ")));
@@ -142,6 +158,7 @@ class RunGrader {
     GradingOptions options = request.grading;
     options.thoughts = MarkersOfRun(run);
     judges_ = ChosenJudges(AskedSuite(run), request.graders, options);
+    if (request.graders.empty()) LeaveOutUnknown();
     for (const Judge& judge : judges_) {
       RegradeRow& row = rows_.emplace_back();
       row.run = run;
@@ -169,6 +186,14 @@ class RunGrader {
   }
 
  private:
+  // The suite's metrics that an imported run does not have the counts for.
+  void LeaveOutUnknown() {
+    const std::optional<ImportedRun> imported = ImportedOf(run_);
+    if (!imported || !imported->Has("logprobs") || imported->Has("choice_tokens")) return;
+    std::erase_if(
+        judges_, [](const Judge& judge) { return FindChoiceMetric(judge.name).norm == ChoiceNorm::kTokens; });
+  }
+
   // Those that lack a verdict; behind them the others, where they are looked at, too.
   std::vector<int64_t> Samples() {
     std::set<int64_t> lacking;
@@ -338,11 +363,11 @@ RegradeResult Regrade(const RegradeRequest& request, Progress& progress) {
     throw Error(request.store.string(), "no such store", "fullband run --store makes one");
   const std::unique_ptr<Store> store = OpenStore(request.store, StoreMode::kReadWrite);
   const std::optional<Suite> present = PresentSuite(request.suite);
+  RegradeResult result;
   const std::vector<RunRecord> runs =
-      ChosenRuns(*store, request, IsPath(request.suite) ? present->name : request.suite);
+      ChosenRuns(*store, request, IsPath(request.suite) ? present->name : request.suite, &result);
   std::map<int64_t, std::string> models;
   for (const ModelRecord& model : store->Models()) models[model.id] = model.name;
-  RegradeResult result;
   for (const RunRecord& run : runs) {
     RunGrader grader(*store, request, run, models[run.model_id], progress, &result);
     NoteDefinition(present, run, &result);

@@ -76,10 +76,14 @@ void CompareValues(const std::vector<Pair>& pairs, Comparison* comparison) {
   }
   comparison->accuracy = Difference(scores);
   if (comparison->a->run.ask != "generate") return;
+  const auto both_know = [&](const char* field) {
+    return comparison->a->Knows(field) && comparison->b->Knows(field);
+  };
+  if (both_know("tokens")) comparison->identical = Mean(identical);
+  if (!both_know("trace_tokens")) return;
   comparison->length = Difference(lengths);
-  comparison->length_finished = Difference(finished);
+  if (both_know("stop_reason")) comparison->length_finished = Difference(finished);
   comparison->length_right = Difference(right);
-  comparison->identical = Mean(identical);
 }
 
 // Leaves of a JSON value by their dotted names.
@@ -103,7 +107,8 @@ std::vector<std::string> IdentityDifferences(const RunRecord& a, const RunRecord
   for (const auto& [name, value] : right) names.insert(name);
   std::vector<std::string> differences;
   for (const std::string& name : names) {
-    if (name == "setting") continue;
+    // Two imported runs are two files, whatever was done.
+    if (name == "setting" || name == "imported.file_sha256" || name == "imported.fields") continue;
     const std::string x = left.contains(name) ? left[name] : "none",
                       y = right.contains(name) ? right[name] : "none";
     if (x != y) differences.push_back(fmt::format("{} ({}, {})", name, Short(x), Short(y)));

@@ -38,7 +38,9 @@ Accuracy AccuracyBy(const RunResults& results, const std::string& grader) {
   accuracy.versions.assign(versions.begin(), versions.end());
   accuracy.interval = WilsonInterval(accuracy.correct, accuracy.items);
   if (accuracy.items > 0) accuracy.share = accuracy.correct / static_cast<double>(accuracy.items);
-  if (counted > 0) accuracy.answered = static_cast<double>(answered) / static_cast<double>(counted);
+  // Verdicts that were imported tell right from wrong at most.
+  if (counted > 0 && !IsImportedGrader(grader))
+    accuracy.answered = static_cast<double>(answered) / static_cast<double>(counted);
   return accuracy;
 }
 
@@ -57,11 +59,14 @@ TraceLengths Lengths(const RunResults& results) {
   TraceLengths lengths;
   lengths.samples = static_cast<int64_t>(all.size());
   lengths.truncated = static_cast<int64_t>(cut.size());
+  if (!results.Knows("trace_tokens")) return lengths;
   lengths.mean = Mean(all);
   lengths.median = Median(all);
   lengths.percentile90 = Quantile(all, 0.9);
-  lengths.finished = Mean(finished);
-  lengths.cut = Mean(cut);
+  if (results.Knows("stop_reason")) {
+    lengths.finished = Mean(finished);
+    lengths.cut = Mean(cut);
+  }
   lengths.right = Mean(right);
   lengths.wrong = Mean(wrong);
   return lengths;
@@ -87,6 +92,7 @@ ThoughtFigures ThoughtsOf(const RunResults& results) {
 }
 
 std::optional<double> AccuracyOfFinished(const RunResults& results) {
+  if (!results.Knows("stop_reason")) return std::nullopt;
   std::vector<double> scores;
   for (const ItemResult& item : results.items) {
     for (const SampleResult& sample : item.samples) {

@@ -15,6 +15,7 @@
 #include "reports/breakdown.h"
 #include "reports/comparison.h"
 #include "reports/figures.h"
+#include "reports/import_notes.h"
 #include "reports/markdown.h"
 #include "reports/results.h"
 #include "reports/sample_tables.h"
@@ -84,7 +85,7 @@ std::string AccuracyTable(const std::vector<Row>& rows) {
     const bool generates = results->run.ask == "generate";
     const TraceLengths& lengths = figures.lengths;
     std::optional<double> truncated;
-    if (generates && lengths.samples > 0) {
+    if (generates && lengths.samples > 0 && results->Knows("stop_reason")) {
       truncated = static_cast<double>(lengths.truncated) / static_cast<double>(lengths.samples);
     }
     table.Add(RunCells(*results, {Count(accuracy.items), Percent(accuracy.share),
@@ -119,7 +120,7 @@ std::string GraderTable(const std::vector<Row>& rows) {
         continue;
       }
       std::string cell = Percent(found->share) + " (" + PercentInterval(found->interval) + ")";
-      if (results->run.ask == "generate") cell += ", found " + Percent(found->answered);
+      if (results->run.ask == "generate" && found->answered) cell += ", found " + Percent(found->answered);
       cells.push_back(cell);
     }
     table.Add(RunCells(*results, cells));
@@ -220,12 +221,12 @@ std::string LengthTable(const std::vector<Row>& rows) {
                           {"truncated"},
                           {"truncated traces"}}));
   for (const auto& [results, figures] : rows) {
-    if (results->run.ask != "generate") continue;
+    if (results->run.ask != "generate" || !results->Knows("trace_tokens")) continue;
     const TraceLengths& lengths = figures.lengths;
-    table.Add(
-        RunCells(*results, {Fixed(lengths.mean, 1), Fixed(lengths.median, 1), Fixed(lengths.percentile90, 1),
-                            Fixed(lengths.finished, 1), Fixed(lengths.right, 1), Fixed(lengths.wrong, 1),
-                            Fixed(lengths.cut, 1), Count(lengths.truncated)}));
+    table.Add(RunCells(*results, {Fixed(lengths.mean, 1), Fixed(lengths.median, 1),
+                                  Fixed(lengths.percentile90, 1), Fixed(lengths.finished, 1),
+                                  Fixed(lengths.right, 1), Fixed(lengths.wrong, 1), Fixed(lengths.cut, 1),
+                                  results->Knows("stop_reason") ? Count(lengths.truncated) : kNoValue}));
   }
   if (table.empty()) return "";
   return "### Trace length\n\nTokens of the kept text (`trace_tokens`): mean, median and 90th percentile of "
@@ -268,12 +269,18 @@ std::string CostTable(const std::vector<Row>& rows) {
   for (const auto& [results, figures] : rows) {
     const Cost& cost = results->cost;
     const bool generates = results->run.ask == "generate";
+    // Of imported runs no more is known than tokens and seconds, if that.
+    const auto known = [ours = !results->imported](const std::string& cell) {
+      return ours ? cell : std::string(kNoValue);
+    };
+    const std::optional<double> seconds =
+        results->imported && cost.wall_seconds == 0 ? std::nullopt : std::optional(cost.wall_seconds);
     table.Add(RunCells(
-        *results, {generates ? Count(cost.generated_tokens) : kNoValue, Fixed(cost.wall_seconds, 1),
-                   Fixed(PerSecond(cost.generated_tokens, cost.wall_seconds), 1),
+        *results, {generates && results->Knows("generated_tokens") ? Count(cost.generated_tokens) : kNoValue,
+                   Fixed(seconds, 1), Fixed(PerSecond(cost.generated_tokens, cost.wall_seconds), 1),
                    Fixed(generates ? PerSecond(cost.decode_forwards, cost.decode_seconds) : std::nullopt, 1),
-                   Count(cost.prefill_forwards + cost.decode_forwards), Count(cost.saved_forwards),
-                   Bytes(cost.peak_memory_bytes)}));
+                   known(Count(cost.prefill_forwards + cost.decode_forwards)),
+                   known(Count(cost.saved_forwards)), known(Bytes(cost.peak_memory_bytes))}));
   }
   return "### Cost\n\nSeconds are wall time of all sessions; position-forwards are the prompt positions run "
          "in every prefill "
@@ -337,6 +344,7 @@ std::string PairedLengths(const std::vector<Comparison>& pairs) {
 
 std::vector<std::string> PairNotes(const std::vector<Comparison>& pairs) {
   std::vector<std::string> notes;
+  std::set<int64_t> imported;  // models
   for (const Comparison& pair : pairs) {
     const std::string name = fmt::format("{}, {} and {} ({}, {})", pair.a->model.name, pair.a->run.setting,
                                          pair.b->run.setting, Key(*pair.a), Key(*pair.b));
@@ -345,6 +353,9 @@ std::vector<std::string> PairNotes(const std::vector<Comparison>& pairs) {
           "\\* {}: the runs also differ in {}. Their difference is not attributable to the setting.", name,
           Joined(pair.also_differs)));
     }
+    if (pair.a->imported && imported.insert(pair.a->model.id).second)
+      notes.push_back(
+          fmt::format("{}: that the weights are the same rests on the name alone.", pair.a->model.name));
     std::vector<std::string> left_out;
     if (pair.faults > 0) left_out.push_back(Count(pair.faults) + " with a fault");
     if (pair.ungraded > 0) left_out.push_back(Count(pair.ungraded) + " not graded yet");
@@ -405,7 +416,11 @@ void AddRunNotes(const Row& row, std::vector<std::string>* notes) {
   if (results->shots_dropped > 0) {
     add(fmt::format("items that lost shots to fit the context: {}.", Count(results->shots_dropped)));
   }
-  if (results->run.format == "chat") add(ChatNote(results->run));
+  if (results->imported) {
+    for (const std::string& note : ImportNotes(*results)) add(note);
+  } else if (results->run.format == "chat") {
+    add(ChatNote(results->run));
+  }
   for (const Accuracy& accuracy : figures.graders) {
     if (accuracy.versions.size() < 2) continue;
     add(fmt::format("grader {} judged in versions {}; regrade before comparing.", accuracy.grader,
@@ -456,6 +471,10 @@ std::string Head(Store& store, const std::vector<RunResults>& runs) {
     }
     const ModelRecord& model = results.model;
     if (!seen.insert(model.id).second) continue;
+    if (results.imported) {
+      models.Add({model.name, "unknown", kNoValue, kNoValue, kNoValue, kNoValue});
+      continue;
+    }
     models.Add({model.name, model.architecture, Count(model.parameters), model.dtype, model.fusion,
                 model.weights_sha256.substr(0, 12)});
   }

@@ -48,6 +48,7 @@ void ReadSessions(Store& store, RunResults* results) {
   for (const SessionRecord& session : store.Sessions(results->run.id)) {
     results->cost.wall_seconds += session.seconds;
     results->cost.peak_memory_bytes = std::max(results->cost.peak_memory_bytes, session.peak_memory_bytes);
+    if (results->imported) continue;  // what it ran on is not known
     const std::string machine = session.host + ": " + session.machine;
     std::vector<std::string>& machines = results->machines;
     if (std::find(machines.begin(), machines.end(), machine) == machines.end()) machines.push_back(machine);
@@ -91,6 +92,8 @@ RunResults ReadRun(Store& store, const RunRecord& run, const ModelRecord& model,
   RunResults results;
   results.run = run;
   results.model = model;
+  results.imported = ImportedOf(run);
+  if (results.imported) results.model.name += " (imported)";
   std::unordered_map<int64_t, std::map<std::string, GradeResult>> grades;  // by sample id
   std::unordered_map<int64_t, GradeRecord> headlines;
   for (GradeRecord& grade : store.Grades(run.id)) {
@@ -105,7 +108,8 @@ RunResults ReadRun(Store& store, const RunRecord& run, const ModelRecord& model,
   }
   std::vector<Answered> answered(results.items.size());
   std::function<ThoughtTokens(const SampleRecord&)> count_thoughts;
-  if (options.thoughts && run.ask == "generate") count_thoughts = options.thoughts(run);
+  if (options.thoughts && run.ask == "generate" && results.Knows("text_ends"))
+    count_thoughts = options.thoughts(run);
   store.ForEachSample(run.id, true, [&](const SampleRecord& record) {
     const auto place = places.find(record.item_id);
     if (place == places.end()) return;  // a run at work has just added it

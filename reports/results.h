@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "evals/store/imported.h"
 #include "evals/store/store.h"
 
 namespace fullband {
@@ -76,7 +77,11 @@ struct RunResults {
   bool compares_answers = false;  // whether samples have numbers of their answers
   int64_t shots_dropped = 0;      // items that lost shots to fit the context
   Cost cost;
-  std::vector<std::string> machines;  // "host: machine", each once, in order of appearance
+  std::vector<std::string> machines;         // "host: machine", each once, in order of appearance
+  std::optional<ImportedRun> imported = {};  // where another engine made it; its model's name then says so
+
+  // Whether samples have this (evals/store/imported.h). Ours have all.
+  bool Knows(const std::string& field) const { return !imported || imported->Has(field); }
 };
 
 struct ThoughtTokens {

@@ -86,6 +86,7 @@ ShownRun ReadRun(Store& store, const RunRecord& run, const std::vector<ModelReco
                  const ShowRequest& request) {
   const Json identity = Json::parse(run.identity);
   ShownRun shown{run, "", identity.value("tokenizer", ""), FindItem(store, run, request.item), 0, {}, {}, {}};
+  shown.imported = ImportedOf(run);
   for (const ModelRecord& model : models)
     if (model.id == run.model_id) shown.model = model.name;
   std::optional<int64_t> found;
@@ -163,11 +164,17 @@ nlohmann::ordered_json ShownAsJson(const Shown& shown) {
   nlohmann::ordered_json object = {{"item", shown.runs.at(0).item.item}, {"first_difference", nullptr}};
   if (shown.first_difference) object["first_difference"] = *shown.first_difference;
   for (const ShownRun& run : shown.runs) {
-    nlohmann::ordered_json about = {
-        {"run", run.run.key},         {"model", run.model},       {"suite", run.run.suite},
-        {"setting", run.run.setting}, {"format", run.run.format}, {"shots", run.run.shots},
-        {"prompt", run.item.prompt},  {"gold", run.item.gold},    {"shots_dropped", run.item.shots_dropped},
-        {"samples", run.samples}};
+    nlohmann::ordered_json about = {{"run", run.run.key},
+                                    {"model", run.model},
+                                    {"suite", run.run.suite},
+                                    {"setting", run.run.setting},
+                                    {"format", run.run.format},
+                                    {"shots", run.run.shots},
+                                    {"prompt", run.item.prompt},
+                                    {"gold", run.item.gold},
+                                    {"shots_dropped", run.item.shots_dropped},
+                                    {"samples", run.samples},
+                                    {"imported", run.imported.has_value()}};
     about["sample"] = run.sample ? SampleAsJson(run) : nlohmann::ordered_json(nullptr);
     about["grades"] = nlohmann::ordered_json::array();
     for (const GradeRecord& grade : run.grades)

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "evals/store/imported.h"
 #include "evals/store/store.h"
 
 namespace fullband {
@@ -33,10 +34,11 @@ struct ShownRun {
   std::string model;
   std::string tokenizer;  // SHA-256
   ItemRecord item;
-  int samples = 0;                     // that the item has
-  std::optional<SampleRecord> sample;  // nothing where it was not asked yet
-  std::vector<ShownToken> trace;       // of generated text
-  std::vector<GradeRecord> grades;     // the newest of each grader
+  int samples = 0;                           // that the item has
+  std::optional<SampleRecord> sample;        // nothing where it was not asked yet
+  std::vector<ShownToken> trace;             // of generated text
+  std::vector<GradeRecord> grades;           // the newest of each grader
+  std::optional<ImportedRun> imported = {};  // where another engine made it
 };
 
 struct Shown {

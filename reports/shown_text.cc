@@ -1,5 +1,6 @@
 // RenderShown: an item for people to read.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>
@@ -40,11 +41,26 @@ std::string ChoicesText(const SampleRecord& sample) {
   return text;
 }
 
+// Of another engine's trace: its text as a whole where nothing tells which token gave which part of it.
+std::string ImportedText(const ShownRun& shown) {
+  const SampleRecord& sample = *shown.sample;
+  std::string text =
+      shown.imported->Has("completion") ? TerminalText(sample.text) : "(imported without text)";
+  std::vector<std::string> known;
+  if (shown.imported->Has("generated_tokens"))
+    known.push_back(fmt::format("{} tokens", sample.generated_tokens));
+  if (shown.imported->Has("trace_tokens")) known.push_back(fmt::format("{} of text", sample.trace_tokens));
+  if (shown.imported->Has("stop_reason")) known.push_back("stopped by " + sample.stop_reason);
+  return fmt::format("{}\n-- {}\n", text,
+                     known.empty() ? "tokens unknown" : fmt::format("{}", fmt::join(known, ", ")));
+}
+
 std::string AnswerText(const ShownRun& shown, const std::optional<size_t>& first_difference) {
   if (!shown.sample) return "not asked yet\n";
   const SampleRecord& sample = *shown.sample;
   if (!sample.fault.empty()) return "fault: " + TerminalText(sample.fault) + "\n";
   if (!sample.choices.empty()) return ChoicesText(sample);
+  if (shown.imported && !shown.imported->Has("text_ends")) return ImportedText(shown);
   const std::string counts = fmt::format("-- {} tokens ({} of text), stopped by {}\n",
                                          sample.generated_tokens, sample.trace_tokens, sample.stop_reason);
   return TraceText(shown, first_difference) + "\n" + counts;
@@ -66,12 +82,17 @@ bool SamePrompts(const Shown& shown) {
                      [&](const ShownRun& run) { return run.item.prompt == shown.runs.front().item.prompt; });
 }
 
+std::string PromptText(const ShownRun& run) {
+  if (run.imported && run.item.prompt.empty()) return "(imported without what was asked)";
+  return TerminalText(run.item.prompt);
+}
+
 std::string RunText(const Shown& shown, const ShownRun& run, bool with_prompt) {
-  std::string text =
-      fmt::format("{} ({}, run {})", run.run.setting, TerminalText(run.model), run.run.key.substr(0, 8));
+  std::string text = fmt::format("{} ({}{}, run {})", run.run.setting, TerminalText(run.model),
+                                 run.imported ? ", imported" : "", run.run.key.substr(0, 8));
   if (run.samples > 1) text += fmt::format(", sample {} of {}", run.sample->sample, run.samples);
   text += "\n\n";
-  if (with_prompt) text += TerminalText(run.item.prompt) + "\n\n";
+  if (with_prompt) text += PromptText(run) + "\n\n";
   return text + AnswerText(run, shown.first_difference) + "\n" + GradesText(run);
 }
 
@@ -99,7 +120,7 @@ std::string RenderShown(const Shown& shown, int width) {
   std::string head = fmt::format("{}, item {}", first.run.suite, TerminalText(first.item.item));
   if (first.item.shots_dropped > 0) head += fmt::format(", {} shots dropped", first.item.shots_dropped);
   head += "\n\n";
-  if (same_prompts) head += TerminalText(first.item.prompt) + "\n\n";
+  if (same_prompts) head += PromptText(first) + "\n\n";
   head += "gold: " + GoldText(first.item.gold);
   if (shown.first_difference)
     head += fmt::format("\nfirst difference: token {} (counted from 0), marked {}", *shown.first_difference,
