@@ -269,6 +269,7 @@ std::string CostTable(const std::vector<Row>& rows) {
   for (const auto& [results, figures] : rows) {
     const Cost& cost = results->cost;
     const bool generates = results->run.ask == "generate";
+    if (results->imported && cost.generated_tokens == 0 && cost.wall_seconds == 0) continue;
     // Of imported runs no more is known than tokens and seconds, if that.
     const auto known = [ours = !results->imported](const std::string& cell) {
       return ours ? cell : std::string(kNoValue);
@@ -282,6 +283,7 @@ std::string CostTable(const std::vector<Row>& rows) {
                    known(Count(cost.prefill_forwards + cost.decode_forwards)),
                    known(Count(cost.saved_forwards)), known(Bytes(cost.peak_memory_bytes))}));
   }
+  if (table.empty()) return "";
   return "### Cost\n\nSeconds are wall time of all sessions; position-forwards are the prompt positions run "
          "in every prefill "
          "pass and the positions decoded or scored.\n\n" +
@@ -330,6 +332,8 @@ std::string PairedLengths(const std::vector<Comparison>& pairs) {
                            {"items"}}));
   for (const Comparison& pair : pairs) {
     if (pair.a->run.ask != "generate") continue;
+    const bool unknown = pair.a->imported && !pair.identical && !pair.length.mean;
+    if (unknown) continue;
     Cells cells = {Percent(pair.identical)};
     for (const PairedDifference* difference : {&pair.length, &pair.length_finished, &pair.length_right}) {
       cells.push_back(Difference(difference->mean, difference->interval));

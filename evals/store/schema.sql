@@ -3,7 +3,7 @@
 
 CREATE TABLE models (
   id INTEGER PRIMARY KEY,
-  weights_sha256 TEXT NOT NULL,
+  weights_sha256 TEXT NOT NULL,    -- empty for models of imported runs: nothing but a name is known of them
   name TEXT NOT NULL,              -- the folder's last part, for people
   folder TEXT NOT NULL,            -- as given
   architecture TEXT NOT NULL,
@@ -18,7 +18,7 @@ CREATE TABLE models (
 CREATE TABLE runs (
   id INTEGER PRIMARY KEY,
   key TEXT NOT NULL UNIQUE,        -- SHA-256 of the canonical JSON in `identity`
-  identity TEXT NOT NULL,
+  identity TEXT NOT NULL,          -- `imported` in it: of another engine, with the fields that its samples came with
   model_id INTEGER NOT NULL REFERENCES models(id),
   suite TEXT NOT NULL,
   suite_version INTEGER NOT NULL,
@@ -100,7 +100,7 @@ CREATE TABLE choices (
 -- Verdicts. A newer grader version adds a row and keeps the earlier one.
 CREATE TABLE grades (
   sample_id INTEGER NOT NULL REFERENCES samples(id),
-  grader TEXT NOT NULL,
+  grader TEXT NOT NULL,            -- imported, imported:…: the verdict came with the sample
   grader_version INTEGER NOT NULL,
   outcome TEXT NOT NULL,           -- correct, incorrect, no_answer, timeout, fault
   score REAL NOT NULL,
