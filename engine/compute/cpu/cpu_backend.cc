@@ -42,13 +42,13 @@ CpuBackend::CpuBackend(std::shared_ptr<const Model> model, const CpuOptions& opt
             .numerics = kNumerics,
             .page_size = kPageSize,
             .kv_dtype = options.kv_dtype},
-      threads_(CountThreads(options.threads)),
+      team_(CountThreads(options.threads)),
       profile_(options.profile),
       width_(Padded(config_.hidden_size)),
-      weights_(PackWeights(*model_, threads_)),
+      weights_(PackWeights(*model_, team_.threads())),
       rope_(config_.rope, config_.head_dim),
       pages_(config_, options.kv_dtype),
-      attention_(config_, kernels_, threads_),
+      attention_(config_, kernels_, team_.threads()),
       gates_(config_.vocab_size, width_, weights_.token_gate.panels > 0 ? kGateBytes : 0) {}
 
 void CpuBackend::Reserve(int page_count, int state_count) {
@@ -77,11 +77,10 @@ void CpuBackend::Run(const Step& step, StepResult* result) {
   Prepare(step);
   const int64_t rows = step.rows.size();
   if (rows > 0 || !step.copies.empty()) {
-#pragma omp parallel num_threads(threads_)
-    {
+    team_.Run([&] {
       ShareItems(step.copies.size(), [&](int64_t i) { pages_.Copy(step.copies[i]); });
       if (rows > 0) RunStack(step);
-    }
+    });
   }
   result->state_rms.assign(work_.rms.begin(), work_.rms.begin() + rows);
   KeepGates();
@@ -95,7 +94,8 @@ void CpuBackend::Run(const Step& step, StepResult* result) {
 
 void CpuBackend::Prepare(const Step& step) {
   const int64_t rows = step.rows.size();
-  work_.Resize(config_, threads_, {.rows = rows, .queries = static_cast<int64_t>(step.queries.size())});
+  work_.Resize(config_, team_.threads(),
+               {.rows = rows, .queries = static_cast<int64_t>(step.queries.size())});
   work_.rms.resize(rows);
   PlaceRows(step);
   attention_.Prepare(
@@ -207,7 +207,7 @@ void CpuBackend::FinalNorm(int64_t rows) {
 
 // One head's q/k norm, through scratch memory that is padded as the kernel wants it.
 void CpuBackend::NormHead(const AlignedBuffer<float>& weight, float* head) const {
-  float* padded = work_.scratch.row(omp_get_thread_num());
+  float* padded = work_.scratch.row(Team::Here().thread);
   std::fill_n(padded, ValueStride(config_.head_dim), 0.0f);
   std::copy_n(head, config_.head_dim, padded);
   kernels_.rms_norm(padded, weight.data(), config_.head_dim, static_cast<float>(config_.rms_norm_eps),
@@ -244,7 +244,7 @@ void CpuBackend::RotateAndStore(int layer, int64_t rows) {
 const float* CpuBackend::Pack(const ProductInput& input) {
   const int64_t items = kernels_.pack_items(input.rows, input.inputs);
   if (input.rows == 1) {
-    float* own = work_.own.row(omp_get_thread_num());
+    float* own = work_.own.row(Team::Here().thread);
     kernels_.pack(input, 0, items, own);
     return own;
   }
@@ -262,7 +262,7 @@ void CpuBackend::MultiplyPacked(const PackedMatrix& weights, const float* x, int
       .out = out.row(0),
       .stride = out.stride(),
       .add = add,
-      .widened = work_.widened.stride() > 0 ? work_.widened.row(omp_get_thread_num()) : nullptr};
+      .widened = work_.widened.stride() > 0 ? work_.widened.row(Team::Here().thread) : nullptr};
   ShareRanges(weights.panels, [&](int64_t begin, int64_t end) { kernels_.multiply(product, begin, end); });
 }
 
@@ -316,8 +316,7 @@ void CpuBackend::Answer(const Step& step, StepResult* result) {
   result->queries.resize(queries);
   for (int64_t first = 0; first < queries; first += kQueryBlock) {
     const int64_t count = std::min(kQueryBlock, queries - first);
-#pragma omp parallel num_threads(threads_)
-    {
+    team_.Run([&] {
       Mark(CpuPart::kHead);
       ShareItems(count, [&](int64_t i) {
         std::copy_n(AskedState(step.queries[first + i]), width_, work_.query_states.row(i));
@@ -334,7 +333,7 @@ void CpuBackend::Answer(const Step& step, StepResult* result) {
         const double log_sum = kernels_.log_sum_exp(logits.data(), logits.size(), maxima.data());
         result->queries[first + i] = AnswerQuery(step.queries[first + i], logits, log_sum, maxima);
       });
-    }
+    });
     KeepProducts(step, first, count);
   }
 }

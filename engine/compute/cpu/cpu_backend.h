@@ -14,6 +14,7 @@
 #include "engine/compute/cpu/profile.h"
 #include "engine/compute/cpu/rope.h"
 #include "engine/compute/cpu/step_attention.h"
+#include "engine/compute/cpu/team.h"
 
 namespace fullband {
 
@@ -139,7 +140,7 @@ class CpuBackend final : public Backend {
   const ModelConfig& config_;
   const Kernels& kernels_;
   BackendInfo info_;
-  int threads_;
+  Team team_;
   CpuProfile* profile_;  // may be null
   int64_t width_;        // D, padded
   CpuWeights weights_;

@@ -19,36 +19,35 @@ constexpr int64_t kGrain = 128;
 
 // Least seconds of one run of `work`, called by every thread of a team, which starts and ends together.
 template <class Work>
-double Fastest(int threads, int repeats, Work work) {
+double Fastest(Team* team, int repeats, Work work) {
   double best = 0;
   for (int i = 0; i <= repeats; ++i) {
     Clock::time_point began, ended;
-#pragma omp parallel num_threads(threads)
-    {
-#pragma omp barrier
-#pragma omp master
-      began = Clock::now();
+    const auto stamp = [](Clock::time_point* when) {
+      Team::Meet();
+      if (Team::Here().thread == 0) *when = Clock::now();
+    };
+    team->Run([&] {
+      stamp(&began);
       work();
-#pragma omp barrier
-#pragma omp master
-      ended = Clock::now();
-    }
+      stamp(&ended);
+    });
     const double seconds = std::chrono::duration<double>(ended - began).count();
     if (i > 0) best = i == 1 ? seconds : std::min(best, seconds);  // the first one warms up
   }
   return best;
 }
 
-double PeakFlops(const Kernels& kernels, int threads, int repeats) {
+double PeakFlops(const Kernels& kernels, Team* team, int repeats) {
   constexpr double kLongEnough = 0.01;  // seconds
   std::vector<AlignedBuffer<float>> numbers;
-  for (int i = 0; i < threads; ++i) numbers.emplace_back(16);
-  std::vector<double> flops(threads);
+  for (int i = 0; i < team->threads(); ++i) numbers.emplace_back(16);
+  std::vector<double> flops(team->threads());
   for (int64_t rounds = 1 << 14;; rounds *= 4) {
-    const double seconds = Fastest(threads, repeats, [&] {
-      float* own = numbers[omp_get_thread_num()].data();
+    const double seconds = Fastest(team, repeats, [&] {
+      float* own = numbers[Team::Here().thread].data();
       own[0] = 0.5f;
-      flops[omp_get_thread_num()] = kernels.multiply_add_probe(rounds, own);
+      flops[Team::Here().thread] = kernels.multiply_add_probe(rounds, own);
     });
     if (seconds < kLongEnough) continue;
     double sum = 0;
@@ -68,6 +67,7 @@ double MachineBounds::PeakOf(const std::string& target) const {
 MachineBounds ProbeMachine(const ProbeOptions& options) {
   MachineBounds bounds;
   const int threads = bounds.threads = options.threads > 0 ? options.threads : omp_get_max_threads();
+  Team team(threads);
   const int64_t size = std::max<int64_t>(options.buffer_bytes / sizeof(float) / kGrain, threads) * kGrain;
   AlignedBuffer<float> a(size), b(size), c(size);
   const Kernels& kernels = KernelsFor("");
@@ -76,17 +76,18 @@ MachineBounds ProbeMachine(const ProbeOptions& options) {
                 [&](int64_t begin, int64_t end) { work(begin * kGrain, (end - begin) * kGrain); });
   };
   // Touched by the threads that read them.
-#pragma omp parallel num_threads(threads)
-  share([&](int64_t begin, int64_t count) {
-    for (float* x : {a.data(), b.data(), c.data()}) std::fill_n(x + begin, count, 1.0f);
-  });
-  std::vector<float> sums(threads);
-  const double read = Fastest(threads, options.repeats, [&] {
+  team.Run([&] {
     share([&](int64_t begin, int64_t count) {
-      sums[omp_get_thread_num()] = kernels.read_probe(a.data() + begin, count);
+      for (float* x : {a.data(), b.data(), c.data()}) std::fill_n(x + begin, count, 1.0f);
     });
   });
-  const double triad = Fastest(threads, options.repeats, [&] {
+  std::vector<float> sums(threads);
+  const double read = Fastest(&team, options.repeats, [&] {
+    share([&](int64_t begin, int64_t count) {
+      sums[Team::Here().thread] = kernels.read_probe(a.data() + begin, count);
+    });
+  });
+  const double triad = Fastest(&team, options.repeats, [&] {
     share([&](int64_t begin, int64_t count) {
       kernels.triad_probe(b.data() + begin, c.data() + begin, count, a.data() + begin);
     });
@@ -95,7 +96,7 @@ MachineBounds ProbeMachine(const ProbeOptions& options) {
   bounds.read_bandwidth = bytes / read;
   bounds.triad_bandwidth = 3 * bytes / triad;
   for (const std::string& target : KernelTargets())
-    bounds.peaks.push_back({target, PeakFlops(KernelsFor(target), threads, options.repeats)});
+    bounds.peaks.push_back({target, PeakFlops(KernelsFor(target), &team, options.repeats)});
   return bounds;
 }
 

@@ -2,11 +2,11 @@
 // part, so that its times add up to the step's. Time at those meetings belongs to the part that they end.
 #pragma once
 
-#include <omp.h>
-
 #include <array>
 #include <chrono>
 #include <cstddef>
+
+#include "engine/compute/cpu/team.h"
 
 namespace fullband {
 
@@ -49,7 +49,7 @@ class CpuProfile {
   }
   void EndStep() { Mark(CpuPart::kOther); }
   void Mark(CpuPart part) {
-    if (!on_ || omp_get_thread_num() != 0) return;
+    if (!on_ || Team::Here().thread != 0) return;
     const Clock::time_point now = Clock::now();
     seconds_[static_cast<size_t>(part_)] += std::chrono::duration<double>(now - since_).count();
     part_ = part;

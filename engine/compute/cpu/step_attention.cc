@@ -1,6 +1,6 @@
 #include "engine/compute/cpu/step_attention.h"
 
-#include <omp.h>
+#include "engine/compute/cpu/team.h"
 
 namespace fullband {
 namespace {
@@ -51,12 +51,12 @@ void StepAttention::Prepare(std::span<const Span> spans, const Pages& pages,
 
 // Items are taken as threads get to them, since they differ in cost.
 void StepAttention::Run(int layer, const Pages& pages) {
-  float* scratch = scratch_[omp_get_thread_num()].data();
+  float* scratch = scratch_[Team::Here().thread].data();
   const int64_t count = plan_.items().size();
   for (int64_t i = taken_[layer]++; i < count; i = taken_[layer]++) {
     RunItem(plan_.items()[i], layer, pages, scratch);
   }
-#pragma omp barrier
+  Team::Meet();
 }
 
 void StepAttention::RunItem(const PlannedItem& item, int layer, const Pages& pages, float* scratch) {
