@@ -262,7 +262,7 @@ void CpuBackend::MultiplyPacked(const PackedMatrix& weights, const float* x, int
       .out = out.row(0),
       .stride = out.stride(),
       .add = add,
-      .widened = work_.widened.stride() > 0 ? work_.widened.row(Team::Here().thread) : nullptr};
+      .widened = work_.widened.width() > 0 ? work_.widened.row(Team::Here().thread) : nullptr};
   ShareRanges(weights.panels, [&](int64_t begin, int64_t end) { kernels_.multiply(product, begin, end); });
 }
 
@@ -329,7 +329,7 @@ void CpuBackend::Answer(const Step& step, StepResult* result) {
       Mark(CpuPart::kAnswer);
       ShareItems(count, [&](int64_t i) {
         const std::span<const float> logits(work_.logits.row(i), config_.vocab_size);
-        const std::span<float> maxima(work_.maxima.row(i), work_.maxima.stride());
+        const std::span<float> maxima(work_.maxima.row(i), work_.maxima.width());
         const double log_sum = kernels_.log_sum_exp(logits.data(), logits.size(), maxima.data());
         result->queries[first + i] = AnswerQuery(step.queries[first + i], logits, log_sum, maxima);
       });

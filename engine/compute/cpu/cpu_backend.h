@@ -21,16 +21,21 @@ namespace fullband {
 // Rows of activations, all `stride` apart.
 class Rows {
  public:
-  void Resize(int64_t rows, int64_t stride) {
-    stride_ = stride;
-    numbers_.Grow(rows * stride);
+  void Resize(int64_t rows, int64_t width) {
+    // Rows a multiple of a cache's way apart would all lie in the same few of its sets: a column of results
+    // of many rows, which a product writes at once, would then not fit it.
+    constexpr int64_t kWay = 512, kLine = 16;  // numbers
+    width_ = width;
+    stride_ = width > 0 && width % kWay == 0 ? width + kLine : width;
+    numbers_.Grow(rows * stride_);
   }
+  int64_t width() const { return width_; }
   int64_t stride() const { return stride_; }
   int64_t bytes() const { return numbers_.size() * static_cast<int64_t>(sizeof(float)); }
   float* row(int64_t i) const { return numbers_.data() + i * stride_; }
 
  private:
-  int64_t stride_ = 0;
+  int64_t width_ = 0, stride_ = 0;
   AlignedBuffer<float> numbers_;
 };
 
