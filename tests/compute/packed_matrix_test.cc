@@ -219,7 +219,7 @@ bool SameBits(const Floats& a, const Floats& b) {
 }
 
 constexpr int64_t kOutputs = 96, kInputs = 200;
-constexpr int64_t kRowCounts[] = {1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 24, 29, 40};
+constexpr int64_t kRowCounts[] = {1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 24, 29, 40, 49, 61};
 
 Floats Activations(int64_t rows) { return Widened(Trained(rows * kInputs, 7)); }
 

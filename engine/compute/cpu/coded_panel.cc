@@ -58,22 +58,18 @@ void EncodePanel(const uint16_t* weights, int64_t inputs, const PanelCode& code,
     uint8_t* group = coded + k / kCodedGroup * kCodedGroupBytes;
     const int64_t pair = k % kCodedGroup / 2, second = k % 2;
     uint8_t* lower = group + pair * 64 + second * 8;
-    uint8_t* upper = group + 128 + pair * 32 + second * 4;
-    const auto encode = [&](int64_t output, uint8_t& low) {
+    uint8_t* upper = group + 128 + second * 8;
+    for (int64_t output = 0; output < kPanel; ++output) {
+      const int64_t j = output % kHalfPanel, at = j / 4 * 16 + j % 4 * 2 + output / kHalfPanel;
       const uint16_t weight = weights[output * inputs + k];
-      const uint8_t found = codes[weight >> 8];
-      if (found != kStray) [[likely]] {
-        low = static_cast<uint8_t>(weight);
-        return found;
+      uint8_t found = codes[weight >> 8];
+      lower[at] = static_cast<uint8_t>(weight);
+      if (found == kStray) [[unlikely]] {
+        strays.push_back({static_cast<int32_t>(k), static_cast<int16_t>(output), weight});
+        found = zero;
+        lower[at] = 0;
       }
-      strays.push_back({static_cast<int32_t>(k), static_cast<int16_t>(output), weight});
-      low = 0;
-      return zero;
-    };
-    for (int64_t j = 0; j < kHalfPanel; ++j) {
-      uint8_t* low = lower + j / 4 * 16 + j % 4 * 2;
-      const uint8_t first = encode(j, low[0]), other = encode(j + kHalfPanel, low[1]);
-      upper[j / 4 * 8 + j % 4] = static_cast<uint8_t>(first | other << 4);
+      upper[at] = static_cast<uint8_t>(pair == 0 ? found : upper[at] | found << 4);
     }
   }
 }

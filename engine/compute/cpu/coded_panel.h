@@ -6,9 +6,10 @@
 // weights whose upper byte is not in the table are strays: they are zero here and kept apart.
 //
 // Four inputs of a panel, 128 weights, make a group of 192 bytes: 64 lower bytes of the first two inputs, 64
-// of the last two, and likewise 32 + 32 bytes of two codes each. In both, 16 (8) bytes are four outputs j and
-// the four outputs j + 16 of two inputs, so that a byte shuffle and interleaving give, in vectors of any
-// width, the words of two outputs that bfloat16 panels consist of (packed_matrix.h).
+// of the last two, and 64 bytes of two codes each, at the place of the lower byte that each belongs to: the
+// first two inputs' in the lower half of the byte, the last two's in the upper half. 16 bytes are four
+// outputs j and the four outputs j + 16 of two inputs, so that a byte shuffle and interleaving give, in
+// vectors of any width, the words of two outputs that bfloat16 panels consist of (packed_matrix.h).
 #pragma once
 
 #include <cstdint>

@@ -26,8 +26,23 @@ namespace HWY_NAMESPACE {
 constexpr int kAccumulators = HWY_TARGET == HWY_AVX2 || kLanes < 4 ? 12 : 24;
 constexpr int kMaxRows = kAccumulators / 2;
 
-// Few rows take several units at once: eight chains or more hide the latency of the multiply-add.
-constexpr int UnitsFor(int rows) { return rows * 8 <= kAccumulators ? 4 : rows * 4 <= kAccumulators ? 2 : 1; }
+// So many blocks of rows widen a coded panel again each in less time than it takes to write it and read it.
+constexpr int64_t kWideningBlocks = kAccumulators == 24 ? 4 : 2;
+
+// Few rows take several units at once: eight chains or more hide the latency of the multiply-add. Weights
+// that take more registers to widen leave room for fewer.
+template <class Unit>
+constexpr int UnitsFor(int rows) {
+  if (Unit::kAtOnce > 1 && kAccumulators == 24) return rows < 2 ? 4 : rows < 6 ? 2 : 1;
+  return rows * 8 <= kAccumulators ? 4 : rows * 4 <= kAccumulators ? 2 : 1;
+}
+
+// Of how many parts of a group the weights are widened before any is used, as far as registers last.
+template <class Unit>
+constexpr int PartsFor(int rows, int units) {
+  constexpr int kParts = Unit::kGroup / Unit::kAtOnce;
+  return units == 1 && rows <= 8 && kAccumulators == 24 ? kParts : 1;
+}
 
 template <int kRows, int kUnits>
 HWY_INLINE void StoreTile(const Product& p, int64_t row, int64_t first_unit,
@@ -51,18 +66,43 @@ HWY_INLINE void StoreTile(const Product& p, int64_t row, int64_t first_unit,
   }
 }
 
-// The weights of the panel that comes next, fetched into the second-level cache while rows pass over this
-// one, so that the memory never waits for the arithmetic.
-struct Ahead {
+// What of the weights is fetched before it is needed, a step of it for each group of inputs of a tile.
+//
+// Nothing: one row waits for the memory in any case, and the processor fetches a stream ahead by itself.
+struct FetchNothing {
+  template <class Unit>
+  HWY_INLINE void Step(const Unit& /*unit*/, int64_t /*k*/) {}
+};
+
+// What the tile itself comes to: where each weight is read once.
+struct FetchOwn {
+  template <class Unit>
+  HWY_INLINE void Step(const Unit& unit, int64_t k) {
+    unit.Fetch(k);
+  }
+};
+
+// The panel that comes next, into the second-level cache, spread over all tiles of this one: where several
+// blocks of rows pass over a panel, so that the memory never waits for the arithmetic.
+template <int kLines>
+struct FetchNext {
   const char* at = nullptr;
-  int64_t step = 0;  // bytes a tile's step: a panel's, spread over all tiles of this one
+  int64_t step = 0;  // bytes; no more than kLines lines
+
+  template <class Unit>
+  HWY_INLINE void Step(const Unit& /*unit*/, int64_t /*k*/) {
+    HWY_UNROLL(2)
+    for (int i = 0; i < kLines; ++i) __builtin_prefetch(at + i * 64, 0, /*locality=*/2);
+    at += step;
+  }
 };
 
 // kRows rows from `row` on times kUnits units from `first_unit` on.
-template <class Unit, int kRows, int kUnits, bool kFetch, size_t... kEach>
-void Tile(const Product& p, int64_t row, int64_t first_unit, Ahead& ahead, std::index_sequence<kEach...>) {
+template <class Unit, int kRows, int kUnits, class Fetch, size_t... kEach>
+void Tile(const Product& p, int64_t row, int64_t first_unit, Fetch& fetch, std::index_sequence<kEach...>) {
   const DF d;
-  constexpr int kAtOnce = Unit::kAtOnce;
+  constexpr int kAtOnce = Unit::kAtOnce, kParts = Unit::kGroup / kAtOnce;
+  constexpr int kLoaded = PartsFor<Unit>(kRows, kUnits);
   const int64_t inputs = p.weights->inputs;
   const Unit units[kUnits] = {Unit(p, first_unit + static_cast<int64_t>(kEach))...};
   const float* x = p.x + row * inputs;
@@ -72,50 +112,51 @@ void Tile(const Product& p, int64_t row, int64_t first_unit, Ahead& ahead, std::
     HWY_UNROLL(4)
     for (int u = 0; u < kUnits; ++u) sums[r][u][0] = sums[r][u][1] = hn::Zero(d);
   }
-  const char* next = ahead.at;
-  const int64_t step = ahead.step * Unit::kGroup;
+  Fetch fetching = fetch;  // so that it stays in registers
   for (int64_t k = 0; k < inputs; k += Unit::kGroup) {
-    if constexpr (kFetch) {
-      __builtin_prefetch(next, 0, /*locality=*/2);
-      next += step;
-    }
+    // Units of one panel share its lines.
+    HWY_UNROLL(4)
+    for (int u = 0; u < kUnits; u += kUnitsPerPanel) fetching.Step(units[u], k);
     HWY_UNROLL(2)
-    for (int part = 0; part < Unit::kGroup / kAtOnce; ++part) {
-      VF low[kUnits][kAtOnce], high[kUnits][kAtOnce];
-      HWY_UNROLL(4)
-      for (int u = 0; u < kUnits; ++u) units[u].Load(k, part, low[u], high[u]);
+    for (int first = 0; first < kParts; first += kLoaded) {
+      VF low[kLoaded][kUnits][kAtOnce], high[kLoaded][kUnits][kAtOnce];
       HWY_UNROLL(2)
-      for (int i = 0; i < kAtOnce; ++i) {
-        const float* column = x + (k + part * kAtOnce + i) * kRows;
+      for (int part = 0; part < kLoaded; ++part) {
+        HWY_UNROLL(4)
+        for (int u = 0; u < kUnits; ++u) units[u].Load(k, first + part, low[part][u], high[part][u]);
+      }
+      HWY_UNROLL(4)
+      for (int i = 0; i < kLoaded * kAtOnce; ++i) {
+        const float* column = x + (k + first * kAtOnce + i) * kRows;
         HWY_UNROLL(12)
         for (int r = 0; r < kRows; ++r) {
           const VF input = hn::Set(d, column[r]);
           HWY_UNROLL(4)
           for (int u = 0; u < kUnits; ++u) {
-            sums[r][u][0] = hn::MulAdd(input, low[u][i], sums[r][u][0]);
-            sums[r][u][1] = hn::MulAdd(input, high[u][i], sums[r][u][1]);
+            sums[r][u][0] = hn::MulAdd(input, low[i / kAtOnce][u][i % kAtOnce], sums[r][u][0]);
+            sums[r][u][1] = hn::MulAdd(input, high[i / kAtOnce][u][i % kAtOnce], sums[r][u][1]);
           }
         }
       }
     }
   }
-  ahead.at = next;
+  fetch = fetching;
   StoreTile<kRows, kUnits>(p, row, first_unit, sums);
 }
 
 // Rows [row, row + count), count <= kRows, times units [begin, end).
-template <class Unit, int kRows, bool kFetch>
-void TileRow(const Product& p, int64_t row, int64_t count, int64_t begin, int64_t end, Ahead& ahead) {
+template <class Unit, int kRows, class Fetch>
+void TileRow(const Product& p, int64_t row, int64_t count, int64_t begin, int64_t end, Fetch& fetch) {
   if constexpr (kRows > 1) {
-    if (count < kRows) return TileRow<Unit, kRows - 1, kFetch>(p, row, count, begin, end, ahead);
+    if (count < kRows) return TileRow<Unit, kRows - 1>(p, row, count, begin, end, fetch);
   }
-  constexpr int kUnits = UnitsFor(kRows);
+  constexpr int kUnits = UnitsFor<Unit>(kRows);
   int64_t unit = begin;
   for (; unit + kUnits <= end; unit += kUnits) {
-    Tile<Unit, kRows, kUnits, kFetch>(p, row, unit, ahead, std::make_index_sequence<kUnits>());
+    Tile<Unit, kRows, kUnits>(p, row, unit, fetch, std::make_index_sequence<kUnits>());
   }
   for (; unit < end; ++unit) {
-    Tile<Unit, kRows, 1, kFetch>(p, row, unit, ahead, std::make_index_sequence<1>());
+    Tile<Unit, kRows, 1>(p, row, unit, fetch, std::make_index_sequence<1>());
   }
 }
 
@@ -127,9 +168,14 @@ HWY_INLINE int64_t BlockBegin(int64_t rows, int64_t block) { return rows * block
 // Panels [begin, end) times all rows, which are one block.
 template <class Unit>
 void MultiplyOneBlock(const Product& p, int64_t begin, int64_t end) {
-  // Each weight is read once, as a stream that the processor fetches ahead by itself.
-  Ahead none;
-  TileRow<Unit, kMaxRows, false>(p, 0, p.rows, begin * kUnitsPerPanel, end * kUnitsPerPanel, none);
+  const int64_t begin_unit = begin * kUnitsPerPanel, end_unit = end * kUnitsPerPanel;
+  if (p.rows == 1) {
+    FetchNothing nothing;
+    TileRow<Unit, 1>(p, 0, 1, begin_unit, end_unit, nothing);
+  } else {
+    FetchOwn own;
+    TileRow<Unit, kMaxRows>(p, 0, p.rows, begin_unit, end_unit, own);
+  }
 }
 
 // Panels [begin, end) times several blocks of rows: a panel stays in the cache while all of them pass over
@@ -141,15 +187,15 @@ void MultiplyBlocks(const Product& p, int64_t begin, int64_t end) {
   const auto panel_at = [&](int64_t panel) {
     return static_cast<const char*>(Unit::Panel(*p.weights, panel));
   };
-  Ahead ahead;
-  ahead.step = (panel_at(1) - panel_at(0)) / (inputs * tiles);
+  // With two blocks, the fewest, a step is longest.
+  constexpr int kLines = (Unit::kGroupBytes / (2 * kUnitsPerPanel) + 63) / 64;
+  FetchNext<kLines> fetch{.step = (panel_at(1) - panel_at(0)) * Unit::kGroup / (inputs * tiles)};
   for (int64_t panel = begin; panel < end; ++panel) {
-    ahead.at = panel_at(std::min(panel + 1, end - 1));  // the last one fetches itself, which costs nothing
+    fetch.at = panel_at(std::min(panel + 1, end - 1));  // the last one fetches itself, which costs nothing
     if constexpr (std::is_same_v<Unit, WidenedUnit>) Unit::Widen(p, panel);
     for (int64_t b = 0; b < blocks; ++b) {
       const int64_t row = BlockBegin(p.rows, b), count = BlockBegin(p.rows, b + 1) - row;
-      TileRow<Unit, kMaxRows, true>(p, row, count, panel * kUnitsPerPanel, (panel + 1) * kUnitsPerPanel,
-                                    ahead);
+      TileRow<Unit, kMaxRows>(p, row, count, panel * kUnitsPerPanel, (panel + 1) * kUnitsPerPanel, fetch);
     }
   }
 }
@@ -193,8 +239,7 @@ void Multiply(const Product& p, int64_t panel_begin, int64_t panel_end) {
     case WeightForm::kBF16:
       return MultiplyBy<BF16Unit>(p, panel_begin, panel_end);
     case WeightForm::kCoded:
-      // Two blocks widen a panel twice in less time than it takes to write it and read it again.
-      if (p.widened != nullptr && RowBlocks(p.rows) > 2) {
+      if (p.widened != nullptr && RowBlocks(p.rows) > kWideningBlocks) {
         MultiplyBlocks<WidenedUnit>(p, panel_begin, panel_end);
       } else {
         MultiplyBy<CodedUnit>(p, panel_begin, panel_end);

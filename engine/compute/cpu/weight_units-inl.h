@@ -21,11 +21,24 @@ namespace HWY_NAMESPACE {
 // sideways.
 constexpr int64_t kUnitsPerPanel = kHalfPanel / kLanes;
 
-// The weights of one unit in each form: `Load` widens those of kAtOnce inputs from input k + part * kAtOnce
-// on, where k is a multiple of kGroup.
+// Lines are fetched this far ahead of what is read: a stream then crosses from one of the machine's pages to
+// the next, where the processor's own fetching ends, without a stop.
+constexpr int64_t kFetchAhead = 2048;
+
+template <int64_t kBytes>
+HWY_INLINE void FetchAhead(const void* at) {
+  HWY_UNROLL(4)
+  for (int64_t i = 0; i < kBytes; i += 64) {
+    __builtin_prefetch(static_cast<const char*>(at) + kFetchAhead + i, 0, /*locality=*/3);
+  }
+}
+
+// The weights of one unit in each form, in groups of kGroup inputs, which take kGroupBytes of a panel. `Load`
+// widens those of kAtOnce inputs from input k + part * kAtOnce on, where k is a multiple of kGroup; `Fetch`
+// fetches those kFetchAhead further on.
 class F32Unit {
  public:
-  static constexpr int kGroup = 1, kAtOnce = 1;
+  static constexpr int kGroup = 1, kAtOnce = 1, kGroupBytes = kPanel * sizeof(float);
   static const void* Panel(const PackedMatrix& m, int64_t panel) {
     return m.f32.data() + panel * m.inputs * kPanel;
   }
@@ -35,6 +48,7 @@ class F32Unit {
     low[0] = hn::Load(DF(), at_ + k * kPanel);
     high[0] = hn::Load(DF(), at_ + k * kPanel + kHalfPanel);
   }
+  HWY_INLINE void Fetch(int64_t k) const { FetchAhead<kGroupBytes>(at_ + k * kPanel); }
 
  protected:
   HWY_INLINE F32Unit(const float* panel, int64_t unit) : at_(panel + unit % kUnitsPerPanel * kLanes) {}
@@ -53,7 +67,7 @@ HWY_INLINE void WidenWords(V words, VF& low, VF& high) {
 
 class BF16Unit {
  public:
-  static constexpr int kGroup = 1, kAtOnce = 1;
+  static constexpr int kGroup = 1, kAtOnce = 1, kGroupBytes = kPanel * sizeof(uint16_t);
   static const void* Panel(const PackedMatrix& m, int64_t panel) {
     return m.b16.data() + panel * m.inputs * kPanel;
   }
@@ -64,6 +78,7 @@ class BF16Unit {
     const hn::RebindToUnsigned<DF> words;
     WidenWords(hn::Load(words, reinterpret_cast<const uint32_t*>(at_ + k * kPanel)), low[0], high[0]);
   }
+  HWY_INLINE void Fetch(int64_t k) const { FetchAhead<kGroupBytes>(at_ + k * kPanel); }
 
  private:
   const uint16_t* at_;
@@ -71,7 +86,7 @@ class BF16Unit {
 
 class CodedUnit {
  public:
-  static constexpr int kGroup = kCodedGroup, kAtOnce = 2;
+  static constexpr int kGroup = kCodedGroup, kAtOnce = 2, kGroupBytes = kCodedGroupBytes;
   static const void* Panel(const PackedMatrix& m, int64_t panel) {
     return m.coded.data() + panel * CodedPanelBytes(m.inputs);
   }
@@ -86,28 +101,29 @@ class CodedUnit {
   {
   }
 
+  HWY_INLINE void Fetch(int64_t k) const {
+    FetchAhead<kGroupBytes>(at_ + k / kCodedGroup * kCodedGroupBytes);
+  }
+
 #if HWY_TARGET == HWY_SCALAR
   void Load(int64_t k, int part, VF (&low)[kAtOnce], VF (&high)[kAtOnce]) const {
     const uint8_t* group = at_ + k / kCodedGroup * kCodedGroupBytes;
     for (int i = 0; i < kAtOnce; ++i) {
-      const uint8_t* lower = group + part * 64 + lane_ / 4 * 16 + i * 8 + lane_ % 4 * 2;
-      const uint32_t codes = group[128 + part * 32 + lane_ / 4 * 8 + i * 4 + lane_ % 4];
-      const uint32_t first = uint32_t{upper_[codes & 15]} << 8 | lower[0];
-      const uint32_t other = uint32_t{upper_[codes >> 4]} << 8 | lower[1];
+      const int64_t at = lane_ / 4 * 16 + i * 8 + lane_ % 4 * 2;
+      const uint8_t *lower = group + part * 64 + at, *codes = group + 128 + at;
+      const uint32_t first = uint32_t{upper_[codes[0] >> 4 * part & 15]} << 8 | lower[0];
+      const uint32_t other = uint32_t{upper_[codes[1] >> 4 * part & 15]} << 8 | lower[1];
       WidenWords(hn::Set(hn::RebindToUnsigned<DF>(), other << 16 | first), low[i], high[i]);
     }
   }
 #else
   HWY_INLINE void Load(int64_t k, int part, VF (&low)[kAtOnce], VF (&high)[kAtOnce]) const {
     const hn::RebindToUnsigned<DF> words;
-    const hn::Repartition<uint16_t, DF> pairs;
-    const hn::Rebind<uint8_t, decltype(pairs)> half;
     const uint8_t* group = at_ + k / kCodedGroup * kCodedGroupBytes;
     const auto lower = hn::Load(kBytes, group + part * 64 + lane_ * 4);
-    const auto codes = hn::PromoteTo(pairs, hn::Load(half, group + 128 + part * 32 + lane_ * 2));
-    // The lower code of each byte to an even byte, the upper one to the odd byte after it.
-    const auto apart = hn::And(hn::Or(codes, hn::ShiftLeft<4>(codes)), hn::Set(pairs, 0x0f0f));
-    const auto upper = hn::TableLookupBytes(table_, hn::BitCast(kBytes, apart));
+    const auto both = hn::Load(kBytes, group + 128 + lane_ * 4);
+    const auto codes = hn::And(part == 0 ? both : ShiftedHalves(both), hn::Set(kBytes, 15));
+    const auto upper = hn::TableLookupBytes(table_, codes);
     WidenWords(hn::BitCast(words, hn::InterleaveLower(kBytes, lower, upper)), low[0], high[0]);
     WidenWords(hn::BitCast(words, hn::InterleaveUpper(kBytes, lower, upper)), low[1], high[1]);
   }
@@ -115,6 +131,16 @@ class CodedUnit {
 
  private:
   static constexpr hn::Repartition<uint8_t, DF> kBytes{};
+
+#if HWY_TARGET != HWY_SCALAR
+  // The upper half of each byte in the lower one, with bits of its neighbour above it.
+  template <class V>
+  static HWY_INLINE V ShiftedHalves(V bytes) {
+    const hn::Repartition<uint16_t, DF> pairs;
+    return hn::BitCast(kBytes, hn::ShiftRight<4>(hn::BitCast(pairs, bytes)));
+  }
+#endif
+
   const uint8_t* at_;
   int64_t lane_;
   const uint8_t* upper_;
