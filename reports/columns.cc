@@ -62,6 +62,15 @@ std::string TerminalText(std::string_view text) {
   return printable;
 }
 
+std::string TerminalLine(std::string_view text) {
+  std::string line;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool pair = text[i] == '\r' && i + 1 < text.size() && text[i + 1] == '\n';
+    if (!pair) line += text[i] == '\n' || text[i] == '\r' ? ' ' : text[i];
+  }
+  return TerminalText(line);
+}
+
 int DisplayWidth(std::string_view text) {
   int width = 0;
   while (!text.empty()) {

@@ -11,6 +11,9 @@ namespace fullband {
 // a terminal.
 std::string TerminalText(std::string_view text);
 
+// The same as one line: line ends of any kind (and each pair "\r\n") are spaces.
+std::string TerminalLine(std::string_view text);
+
 // Terminal columns that the text takes, as one line.
 int DisplayWidth(std::string_view text);
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "reports/markdown.h"
+#include "reports/spelling.h"
 
 namespace fullband {
 namespace {

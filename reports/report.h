@@ -1,11 +1,14 @@
-// The report of a store, as Markdown. The same store gives the same text.
+// The report of a store: what its runs achieved, suite by suite, as a document. The same store gives the same
+// report.
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "evals/store/store.h"
+#include "reports/document/document.h"
 #include "reports/results.h"
 
 namespace fullband {
@@ -16,8 +19,15 @@ struct ReportOptions {
 };
 
 // Every suite with its runs (accuracy, graders, trace lengths, cost) and every pair of settings on the same
-// weights. Throws Error where the store has no runs, and a usage
-// Error where no run has as many samples of an item as a k asks for.
+// weights. Throws Error where the store has no runs, and a usage Error where no run has as many samples of an
+// item as a k asks for.
+Document BuildReport(Store& store, const ReportOptions& options = {});
+
+// The same of runs that were read (all of a store's, as ReadResults sorts them); `store` is its path.
+Document BuildReport(const std::filesystem::path& store, std::span<const RunResults> runs,
+                     const ReportOptions& options = {});
+
+// BuildReport as Markdown.
 std::string RenderReport(Store& store, const ReportOptions& options = {});
 
 // Puts `text` into folder/report.md, whole or not at all; makes the folder. Returns the file's path. Throws

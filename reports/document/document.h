@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -34,13 +35,24 @@ struct Column {
   Align align = Align::kRight;
 };
 
+// What a cell shows beside its number: the ends of an interval ("low", "high"), a standard error ("error"),
+// how many items count ("items").
+struct NamedNumber {
+  std::string name;
+  double value = 0;
+};
+
+// Numbers are in the unit that is shown, but shares are fractions where a text has per cent (0.25 for
+// "25.0 %"). reports/document/cells.h makes the usual ones.
 struct Cell {
   Cell(std::string shown) : text(std::move(shown)) {}  // NOLINT: a text is a cell
   Cell(const char* shown) : text(shown) {}             // NOLINT
-  Cell(std::string shown, std::optional<double> value) : text(std::move(shown)), number(value) {}
+  Cell(std::string shown, std::optional<double> value, std::vector<NamedNumber> others = {})
+      : text(std::move(shown)), number(value), further(std::move(others)) {}
 
   std::string text;              // as people read it
   std::optional<double> number;  // what it stands for, in full: what sorts, and what CSV has; none for texts
+  std::vector<NamedNumber> further = {};  // what else it shows: CSV has a column for each name
 };
 
 struct Table {
@@ -57,7 +69,12 @@ struct Chart {
   nlohmann::json spec;
 };
 
-using Block = std::variant<Paragraph, Notes, Table, Chart>;
+// What is to be copied, line by line as it stands: commands.
+struct Code {
+  std::string text;  // several lines, without a line end behind the last
+};
+
+using Block = std::variant<Paragraph, Notes, Table, Chart, Code>;
 
 struct Section {
   std::string title;

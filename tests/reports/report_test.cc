@@ -160,7 +160,7 @@ TEST_F(ReportTest, SubjectsCategoriesAndAllHaveSumsAndMeans) {
   add("humanities", "law", "r");
   AddSyntheticRun(*store, run);
   const std::string report = RenderReport(*store);
-  EXPECT_THAT(report, HasSubstr("`all` weighs every item alike, `mean` every subject"));
+  EXPECT_THAT(report, HasSubstr("“all” weighs every item alike, “mean” every subject"));
   EXPECT_THAT(report,
               HasSubstr("| stem       | algebra |  75.0 % (4) |\n| stem       | anatomy |   0.0 % (2) |\n"
                         "| stem       | all     |  50.0 % (6) |\n| stem       | mean    |  37.5 % (2) |\n"

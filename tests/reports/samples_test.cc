@@ -9,7 +9,6 @@
 #include "common/error.h"
 #include "evals/store/store.h"
 #include "reports/report.h"
-#include "reports/sample_tables.h"
 #include "tests/reports/faults.h"
 #include "tests/reports/made_results.h"
 #include "tests/reports/synthetic_store.h"

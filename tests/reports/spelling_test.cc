@@ -1,23 +1,9 @@
-#include "reports/markdown.h"
+#include "reports/spelling.h"
 
 #include <gtest/gtest.h>
 
-#include <stdexcept>
-
 namespace fullband {
 namespace {
-
-TEST(Table, IsPaddedAndAligned) {
-  Table table({{"name", Table::Align::kLeft}, {"n"}});
-  table.Add({"a|b", "12"});
-  table.Add({"–", "1,234"});
-  EXPECT_EQ(table.Render(),
-            "| name |     n |\n"
-            "|------|------:|\n"
-            "| a\\|b |    12 |\n"
-            "| –    | 1,234 |\n\n");
-  EXPECT_THROW(table.Add({"too few"}), std::logic_error);
-}
 
 TEST(Spelling, OfFigures) {
   EXPECT_EQ(Fixed(-0.04, 1, true), "0.0");
@@ -38,6 +24,8 @@ TEST(Spelling, OfFigures) {
   EXPECT_EQ(PValue(0.03125), "0.031");
   EXPECT_EQ(PValue(4.4527407850771095e-08), "4.45e-08");
   EXPECT_EQ(PValue(1), "1.000");
+  EXPECT_EQ(Joined({"a", "b"}), "a, b");
+  EXPECT_EQ(Joined({}, "; "), "");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Markdown tables that also read well in a terminal, and the spelling of figures.
+// How figures are spelt.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +10,6 @@
 
 namespace fullband {
 
-class Table {
- public:
-  enum class Align { kLeft, kRight };
-  struct Column {
-    std::string title;
-    Align align = Align::kRight;
-  };
-
-  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  // As many cells as there are columns. `|` and line ends in a cell are escaped.
-  void Add(const std::vector<std::string>& cells);
-  bool empty() const { return rows_.empty(); }
-  // With every column padded to its widest cell, an empty line after it.
-  std::string Render() const;
-
- private:
-  std::vector<Column> columns_;
-  std::vector<std::vector<std::string>> rows_;
-};
-
 // What has no value is written as a dash.
 inline constexpr char kNoValue[] = "–";
 
@@ -40,5 +20,7 @@ std::string Difference(std::optional<double> mean, const std::optional<Interval>
 std::string Count(int64_t value);  // "1,234,567"
 std::string Bytes(int64_t bytes);  // "1.5 GiB"
 std::string PValue(double p);      // "0.031", "4.45e-08"
+
+std::string Joined(const std::vector<std::string>& parts, const std::string& separator = ", ");
 
 }  // namespace fullband
