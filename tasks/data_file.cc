@@ -9,8 +9,8 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "common/paths.h"
+#include "common/toml_table.h"
 #include "tasks/gzip.h"
-#include "tasks/suite_file.h"
 
 namespace fullband {
 namespace {
@@ -20,7 +20,7 @@ std::optional<std::string> PublicDataSet(const std::string& path) {
   const std::filesystem::path table = HomeFolder() / "tasks" / "data" / "sources.toml";
   const size_t slash = path.find('/');
   if (slash == std::string::npos || !std::filesystem::exists(table)) return std::nullopt;
-  const toml::table sources = ParseTomlFile(table);
+  const toml::table sources = ParseTomlFile(table, "table of sources");
   const std::string data_set = path.substr(0, slash), rest = path.substr(slash + 1);
   const toml::array* files = sources[data_set]["files"].as_array();
   for (size_t i = 0; files && i < files->size(); ++i) {

@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "common/names.h"
+#include "common/toml_table.h"
 #include "tasks/suite.h"
-#include "tasks/suite_file.h"
 
 namespace fullband {
 namespace {
@@ -25,8 +25,8 @@ std::vector<SuiteGroup> SuiteGroups() {
   const std::vector<std::string> names = SuiteNames();
   std::vector<SuiteGroup> groups;
   if (std::filesystem::exists(file)) {
-    const toml::table parsed = ParseTomlFile(file);
-    SuiteTable table(parsed, file, "");
+    const toml::table parsed = ParseTomlFile(file, "file of groups");
+    TomlTable table(parsed, file, "file of groups");
     for (const std::string& key : table.Keys()) {
       SuiteGroup group{key, table.Texts(key)};
       if (key == kAll || Has(names, key)) throw table.Wrong(key, "is a name that is taken");

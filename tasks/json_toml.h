@@ -1,4 +1,4 @@
-// From JSON to TOML: the reverse of TomlAsJson (tasks/suite_file.h), for tables without dates.
+// From JSON to TOML: the reverse of TomlAsJson (common/toml_table.h), for tables without dates.
 #pragma once
 
 #include <toml++/toml.h>

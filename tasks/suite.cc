@@ -10,12 +10,12 @@
 #include "common/error.h"
 #include "common/names.h"
 #include "common/paths.h"
+#include "common/toml_table.h"
 #include "tasks/groups.h"
 #include "tasks/json_toml.h"
 #include "tasks/readers.h"
 #include "tasks/suite_data.h"
 #include "tasks/suite_definition.h"
-#include "tasks/suite_file.h"
 #include "tasks/text_template.h"
 
 namespace fullband {
@@ -24,6 +24,7 @@ namespace {
 constexpr int64_t kMostNewTokens = 1 << 20;
 constexpr size_t kMostGroups = 2;
 constexpr char kProgramGold[] = "{program}";
+constexpr char kSuiteFile[] = "suite file";
 
 // Lower-case words joined by '_' (and '@', as in pass@1): what names and graders look like.
 bool IsName(const std::string& text, bool with_at = false) {
@@ -35,7 +36,7 @@ bool IsName(const std::string& text, bool with_at = false) {
 
 // Checks that a template is one and has only holes that are filled, `wanted` among them where that is not
 // empty.
-void CheckTemplate(const SuiteTable& table, const std::string& key, const std::string& text,
+void CheckTemplate(const TomlTable& table, const std::string& key, const std::string& text,
                    const std::vector<std::string>& fields, const std::string& wanted) {
   TextTemplate parsed;
   try {
@@ -55,7 +56,7 @@ void CheckTemplate(const SuiteTable& table, const std::string& key, const std::s
 }
 
 // The preamble, if there is one, comes before any item, so that only what all items of a part share fills it.
-void ReadPreamble(SuiteTable& table, const Reader& reader, Wording* wording) {
+void ReadPreamble(TomlTable& table, const Reader& reader, Wording* wording) {
   wording->preamble = table.Text("preamble", "");
   if (wording->preamble.empty()) return;
   try {
@@ -65,7 +66,7 @@ void ReadPreamble(SuiteTable& table, const Reader& reader, Wording* wording) {
   CheckTemplate(table, "preamble", wording->preamble, reader.part_fields, "");
 }
 
-Wording ReadWording(SuiteTable& table, const Reader& reader, const Suite& suite) {
+Wording ReadWording(TomlTable& table, const Reader& reader, const Suite& suite) {
   Wording wording;
   ReadPreamble(table, reader, &wording);
   wording.question = table.Text("question");
@@ -87,7 +88,7 @@ Wording ReadWording(SuiteTable& table, const Reader& reader, const Suite& suite)
   return wording;
 }
 
-const Reader& ReadReader(SuiteTable& table) {
+const Reader& ReadReader(TomlTable& table) {
   const std::string name = table.Text("reader");
   const Reader* reader = FindReader(name);
   if (!reader)
@@ -102,7 +103,7 @@ const Reader& ReadReader(SuiteTable& table) {
   return *reader;
 }
 
-std::vector<std::string> ReadGraders(SuiteTable& table) {
+std::vector<std::string> ReadGraders(TomlTable& table) {
   std::vector<std::string> graders = table.Texts("graders");
   if (graders.empty()) throw table.Wrong("graders", "names no grader", "the first one named is the headline");
   std::set<std::string> seen;
@@ -113,8 +114,8 @@ std::vector<std::string> ReadGraders(SuiteTable& table) {
   return graders;
 }
 
-void ReadGenerate(SuiteTable& file, const Reader& reader, Suite* suite) {
-  SuiteTable table = file.Table("generate");
+void ReadGenerate(TomlTable& file, const Reader& reader, Suite* suite) {
+  TomlTable table = file.Table("generate");
   suite->max_new_tokens = static_cast<int>(table.Integer("max_new_tokens", 1, kMostNewTokens));
   suite->gold = table.Text("gold");
   CheckTemplate(table, "gold", suite->gold, TemplateFields(*suite, reader), "");
@@ -124,16 +125,16 @@ void ReadGenerate(SuiteTable& file, const Reader& reader, Suite* suite) {
   table.Finish();
 }
 
-void ReadAnswer(SuiteTable& file, Suite* suite) {
-  std::optional<SuiteTable> table = file.OptionalTable("answer");
+void ReadAnswer(TomlTable& file, Suite* suite) {
+  std::optional<TomlTable> table = file.OptionalTable("answer");
   if (!table) return;
   suite->answer = AnswerWording{table->Text("pattern", ""), table->Boolean("ignore_case", false)};
   table->Finish();
 }
 
-void ReadExecution(SuiteTable& file, const Reader& reader, Suite* suite) {
+void ReadExecution(TomlTable& file, const Reader& reader, Suite* suite) {
   constexpr int64_t kMostSeconds = 3600, kMostMemory = 1 << 20;
-  std::optional<SuiteTable> table = file.OptionalTable("execute");
+  std::optional<TomlTable> table = file.OptionalTable("execute");
   if (!table) return;
   if (!reader.programs)
     throw file.Wrong("execute", fmt::format("is for programs, and items of {} have none", reader.name));
@@ -150,10 +151,10 @@ void ReadExecution(SuiteTable& file, const Reader& reader, Suite* suite) {
   table->Finish();
 }
 
-void ReadReport(SuiteTable& file, const Reader& reader, Suite* suite) {
-  std::optional<SuiteTable> found = file.OptionalTable("report");
+void ReadReport(TomlTable& file, const Reader& reader, Suite* suite) {
+  std::optional<TomlTable> found = file.OptionalTable("report");
   if (!found) return;
-  SuiteTable& table = *found;
+  TomlTable& table = *found;
   suite->report_by = table.Texts("by");
   if (suite->report_by.empty() || suite->report_by.size() > kMostGroups)
     throw table.Wrong("by", fmt::format("names {} fields", suite->report_by.size()),
@@ -182,7 +183,7 @@ nlohmann::json Definition(const toml::table& table) {
 }
 
 Suite ReadSuite(const toml::table& parsed, const std::filesystem::path& path) {
-  SuiteTable table(parsed, path, "");
+  TomlTable table(parsed, path, kSuiteFile);
   Suite suite;
   suite.file = path;
   suite.name = table.Text("name");
@@ -195,11 +196,11 @@ Suite ReadSuite(const toml::table& parsed, const std::filesystem::path& path) {
   suite.graders = ReadGraders(table);
   suite.choices = reader.choices;
   ReadSuiteData(table, reader, &suite);
-  SuiteTable completion = table.Table("completion");
+  TomlTable completion = table.Table("completion");
   suite.completion = ReadWording(completion, reader, suite);
   suite.shot_separator = completion.Text("separator");
   completion.Finish();
-  SuiteTable chat = table.Table("chat");
+  TomlTable chat = table.Table("chat");
   suite.chat = ReadWording(chat, reader, suite);
   chat.Finish();
   if (reader.ask == Ask::kGenerate) ReadGenerate(table, reader, &suite);
@@ -212,7 +213,7 @@ Suite ReadSuite(const toml::table& parsed, const std::filesystem::path& path) {
 }
 
 Suite ReadSuite(const std::filesystem::path& path) {
-  Suite suite = ReadSuite(ParseTomlFile(path), path);
+  Suite suite = ReadSuite(ParseTomlFile(path, kSuiteFile), path);
   suite.file = std::filesystem::absolute(path);
   return suite;
 }

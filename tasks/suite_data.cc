@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kMostShots = 1000;
 constexpr char kPart[] = "part";
 
-std::string ReadSha256(SuiteTable& table, const std::string& key) {
+std::string ReadSha256(TomlTable& table, const std::string& key) {
   std::string sha256 = table.Text(key, "");
   const bool hex = sha256.find_first_not_of("0123456789abcdef") == std::string::npos;
   if (!sha256.empty() && (sha256.size() != 64 || !hex))
@@ -22,7 +22,7 @@ std::string ReadSha256(SuiteTable& table, const std::string& key) {
   return sha256;
 }
 
-std::optional<IdRange> ReadIdRange(SuiteTable& table) {
+std::optional<IdRange> ReadIdRange(TomlTable& table) {
   constexpr int64_t kMostId = int64_t{1} << 53;
   if (!table.Has("first_id") && !table.Has("last_id")) return std::nullopt;
   IdRange range;
@@ -31,7 +31,7 @@ std::optional<IdRange> ReadIdRange(SuiteTable& table) {
   return range;
 }
 
-DataFile ReadDataFile(SuiteTable& table) {
+DataFile ReadDataFile(TomlTable& table) {
   DataFile file;
   file.path = table.Text("path");
   file.origin = table.Text("origin", "");
@@ -44,7 +44,7 @@ DataFile ReadDataFile(SuiteTable& table) {
   return file;
 }
 
-void ReadShots(SuiteTable& table, Suite* suite) {
+void ReadShots(TomlTable& table, Suite* suite) {
   suite->shots = static_cast<int>(table.Integer("default", 0, kMostShots));
   const std::vector<std::string> of_file = {"path", "sha256", "origin", "first_id", "last_id"};
   if (std::any_of(of_file.begin(), of_file.end(), [&](const std::string& key) { return table.Has(key); }))
@@ -57,8 +57,8 @@ void ReadShots(SuiteTable& table, Suite* suite) {
       throw table.Wrong(key, "needs a file of shots", "name one as shots.path");
 }
 
-void ReadReplaced(SuiteTable& file, Suite* suite) {
-  std::optional<SuiteTable> table = file.OptionalTable("replaced");
+void ReadReplaced(TomlTable& file, Suite* suite) {
+  std::optional<TomlTable> table = file.OptionalTable("replaced");
   if (!table) return;
   if (!suite->parts.empty()) throw file.Wrong("replaced", "does not go with [parts]");
   suite->replaced = Replaced{ReadDataFile(*table), table->Texts("ids")};
@@ -67,7 +67,7 @@ void ReadReplaced(SuiteTable& file, Suite* suite) {
 }
 
 // The file of one part: `whole` with its {part} filled.
-DataFile PartFile(const SuiteTable& table, const DataFile& whole, const std::string& part,
+DataFile PartFile(const TomlTable& table, const DataFile& whole, const std::string& part,
                   const std::string& sha256) {
   if (!whole.sha256.empty())
     throw table.Wrong("sha256", "stands for one file, and the suite has parts",
@@ -90,9 +90,9 @@ bool IsPartName(const std::string& name) {
          name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
 }
 
-void ReadParts(SuiteTable& file, const SuiteTable& data, const SuiteTable& shots, const Reader& reader,
+void ReadParts(TomlTable& file, const TomlTable& data, const TomlTable& shots, const Reader& reader,
                Suite* suite) {
-  std::optional<SuiteTable> parts = file.OptionalTable("parts");
+  std::optional<TomlTable> parts = file.OptionalTable("parts");
   if (!parts) {
     if (!reader.part_fields.empty())
       throw file.Wrong("parts", "is missing", fmt::format("items of {} are read in parts", reader.name));
@@ -100,7 +100,7 @@ void ReadParts(SuiteTable& file, const SuiteTable& data, const SuiteTable& shots
   }
   for (const std::string& name : parts->Keys()) {
     if (!IsPartName(name)) throw parts->Wrong(name, "is not a part's name", "use a-z, 0-9 and _");
-    SuiteTable table = parts->Table(name);
+    TomlTable table = parts->Table(name);
     Part part;
     part.name = name;
     part.data = PartFile(data, suite->data, name, ReadSha256(table, "sha256"));
@@ -117,15 +117,15 @@ void ReadParts(SuiteTable& file, const SuiteTable& data, const SuiteTable& shots
   parts->Finish();
 }
 
-void ReadDerived(SuiteTable& file, const Reader& reader, Suite* suite) {
-  std::optional<SuiteTable> tables = file.OptionalTable("fields");
+void ReadDerived(TomlTable& file, const Reader& reader, Suite* suite) {
+  std::optional<TomlTable> tables = file.OptionalTable("fields");
   if (!tables) return;
   const std::vector<std::string> taken = TemplateFields(*suite, reader);
   for (const std::string& name : tables->Keys()) {
     if (std::find(taken.begin(), taken.end(), name) != taken.end() || name == "choice")
       throw tables->Wrong(name, fmt::format("is a field that items of {} have", reader.name),
                           "give it another name");
-    SuiteTable table = tables->Table(name);
+    TomlTable table = tables->Table(name);
     DerivedField field{name, table.Text("from"), nullptr};
     if (std::find(taken.begin(), taken.end(), field.from) == taken.end())
       throw table.Wrong("from", fmt::format("{} is not a text field of this suite's items", field.from),
@@ -140,11 +140,11 @@ void ReadDerived(SuiteTable& file, const Reader& reader, Suite* suite) {
 
 }  // namespace
 
-void ReadSuiteData(SuiteTable& file, const Reader& reader, Suite* suite) {
-  SuiteTable data = file.Table("data");
+void ReadSuiteData(TomlTable& file, const Reader& reader, Suite* suite) {
+  TomlTable data = file.Table("data");
   suite->data = ReadDataFile(data);
   data.Finish();
-  SuiteTable shots = file.Table("shots");
+  TomlTable shots = file.Table("shots");
   ReadShots(shots, suite);
   shots.Finish();
   ReadParts(file, data, shots, reader, suite);

@@ -1,4 +1,4 @@
-#include "tasks/suite_file.h"
+#include "common/toml_table.h"
 
 #include <fmt/format.h>
 
@@ -21,25 +21,30 @@ std::string TypeName(const toml::node& node) {
 
 }  // namespace
 
-SuiteTable::SuiteTable(const toml::table& table, std::filesystem::path file, std::string prefix)
-    : table_(table), file_(std::move(file)), prefix_(std::move(prefix)) {}
+TomlTable::TomlTable(const toml::table& table, std::filesystem::path file, std::string kind,
+                     std::string prefix)
+    : table_(table), file_(std::move(file)), kind_(std::move(kind)), prefix_(std::move(prefix)) {}
 
-bool SuiteTable::Has(const std::string& key) const { return table_.contains(key); }
+bool TomlTable::Has(const std::string& key) const { return table_.contains(key); }
 
-Error SuiteTable::Wrong(const std::string& key, const std::string& why, const std::string& remedy) const {
+std::string TomlTable::Place(const std::string& key) const {
   const toml::node* node = table_.get(key);
   const auto line = node ? node->source().begin.line : table_.source().begin.line;
-  return Error(fmt::format("{}, line {}, {}{}", file_.string(), line, prefix_, key), why, remedy);
+  return fmt::format("{}, line {}, {}{}", file_.string(), line, prefix_, key);
 }
 
-const toml::node& SuiteTable::Required(const std::string& key) {
+Error TomlTable::Wrong(const std::string& key, const std::string& why, const std::string& remedy) const {
+  return Error(Place(key), why, remedy);
+}
+
+const toml::node& TomlTable::Required(const std::string& key) {
   asked_.insert(key);
   const toml::node* node = table_.get(key);
-  if (!node) throw Wrong(key, "is missing", "a suite file must state it");
+  if (!node) throw Wrong(key, "is missing", fmt::format("a {} must state it", kind_));
   return *node;
 }
 
-std::string SuiteTable::Text(const std::string& key) {
+std::string TomlTable::Text(const std::string& key) {
   const toml::node& node = Required(key);
   if (!node.is_string()) throw Wrong(key, fmt::format("is of type {}, not a string", TypeName(node)));
   std::string text = **node.as_string();
@@ -47,13 +52,17 @@ std::string SuiteTable::Text(const std::string& key) {
   return text;
 }
 
-std::string SuiteTable::Text(const std::string& key, const std::string& fallback) {
+std::string TomlTable::Text(const std::string& key, const std::string& fallback) {
   asked_.insert(key);
   return Has(key) ? Text(key) : fallback;
 }
 
-int64_t SuiteTable::Integer(const std::string& key, int64_t least, int64_t most) {
-  const toml::node& node = Required(key);
+int64_t TomlTable::Integer(const std::string& key, int64_t least, int64_t most) {
+  return IntegerIn(Required(key), key, least, most);
+}
+
+int64_t TomlTable::IntegerIn(const toml::node& node, const std::string& key, int64_t least,
+                             int64_t most) const {
   if (!node.is_integer()) throw Wrong(key, fmt::format("is of type {}, not a whole number", TypeName(node)));
   const int64_t value = **node.as_integer();
   if (value < least || value > most)
@@ -61,7 +70,26 @@ int64_t SuiteTable::Integer(const std::string& key, int64_t least, int64_t most)
   return value;
 }
 
-bool SuiteTable::Boolean(const std::string& key, bool fallback) {
+std::vector<int64_t> TomlTable::Integers(const std::string& key, int64_t least, int64_t most) {
+  const toml::node& node = Required(key);
+  if (!node.is_array()) return {IntegerIn(node, key, least, most)};
+  std::vector<int64_t> values;
+  for (const toml::node& element : *node.as_array()) values.push_back(IntegerIn(element, key, least, most));
+  return values;
+}
+
+double TomlTable::Number(const std::string& key) {
+  const toml::node& node = Required(key);
+  if (!node.is_number()) throw Wrong(key, fmt::format("is of type {}, not a number", TypeName(node)));
+  return node.is_integer() ? static_cast<double>(**node.as_integer()) : **node.as_floating_point();
+}
+
+bool TomlTable::IsText(const std::string& key) const {
+  const toml::node* node = table_.get(key);
+  return node != nullptr && node->is_string();
+}
+
+bool TomlTable::Boolean(const std::string& key, bool fallback) {
   asked_.insert(key);
   if (!Has(key)) return fallback;
   const toml::node& node = Required(key);
@@ -69,7 +97,7 @@ bool SuiteTable::Boolean(const std::string& key, bool fallback) {
   return **node.as_boolean();
 }
 
-std::vector<std::string> SuiteTable::Texts(const std::string& key) {
+std::vector<std::string> TomlTable::Texts(const std::string& key) {
   const toml::node& node = Required(key);
   if (!node.is_array())
     throw Wrong(key, fmt::format("is of type {}, not an array of strings", TypeName(node)));
@@ -83,42 +111,61 @@ std::vector<std::string> SuiteTable::Texts(const std::string& key) {
   return texts;
 }
 
-std::vector<std::string> SuiteTable::Texts(const std::string& key, const std::vector<std::string>& fallback) {
+std::vector<std::string> TomlTable::Texts(const std::string& key, const std::vector<std::string>& fallback) {
   asked_.insert(key);
   return Has(key) ? Texts(key) : fallback;
 }
 
-std::vector<std::string> SuiteTable::Keys() const {
+std::vector<std::string> TomlTable::Keys() const {
   std::vector<std::string> keys;
   for (const auto& entry : table_) keys.emplace_back(entry.first.str());
   std::sort(keys.begin(), keys.end());
   return keys;
 }
 
-SuiteTable SuiteTable::Table(const std::string& key) {
+TomlTable TomlTable::Table(const std::string& key) {
   const toml::node& node = Required(key);
   if (!node.is_table()) throw Wrong(key, fmt::format("is of type {}, not a table", TypeName(node)));
-  return SuiteTable(*node.as_table(), file_, prefix_ + key + ".");
+  return TomlTable(*node.as_table(), file_, kind_, prefix_ + key + ".");
 }
 
-std::optional<SuiteTable> SuiteTable::OptionalTable(const std::string& key) {
+std::optional<TomlTable> TomlTable::OptionalTable(const std::string& key) {
   asked_.insert(key);
   if (!Has(key)) return std::nullopt;
   return Table(key);
 }
 
-void SuiteTable::Finish() const {
+std::vector<TomlTable> TomlTable::Tables(const std::string& key) {
+  asked_.insert(key);
+  std::vector<TomlTable> tables;
+  if (!Has(key)) return tables;
+  const toml::node& node = Required(key);
+  const auto wrong = [&] {
+    return Wrong(key, fmt::format("is of type {}, not an array of tables", TypeName(node)),
+                 fmt::format("write [[{}]] above each", key));
+  };
+  if (!node.is_array()) throw wrong();
+  for (const toml::node& element : *node.as_array()) {
+    if (!element.is_table()) throw wrong();
+    tables.push_back(TomlTable(*element.as_table(), file_, kind_, prefix_ + key + "."));
+  }
+  return tables;
+}
+
+void TomlTable::Finish() const {
   for (const auto& entry : table_) {
     const std::string key(entry.first.str());
     if (asked_.count(key)) continue;
-    throw Wrong(key, "is not a key of a suite file", DidYouMean(key, {asked_.begin(), asked_.end()}));
+    throw Wrong(key, fmt::format("is not a key of a {}", kind_),
+                DidYouMean(key, {asked_.begin(), asked_.end()}));
   }
 }
 
-toml::table ParseTomlFile(const std::filesystem::path& file) {
+toml::table ParseTomlFile(const std::filesystem::path& file, const std::string& kind) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream || !std::filesystem::is_regular_file(file))
-    throw UsageError(file.string(), "is not a suite file that can be read", "give the path of a TOML file");
+    throw UsageError(file.string(), fmt::format("is not a {} that can be read", kind),
+                     "give the path of a TOML file");
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   try {
     return toml::parse(text, file.string());
