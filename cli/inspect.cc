@@ -11,9 +11,11 @@
 
 #include "cli/command.h"
 #include "cli/engine_options.h"
+#include "common/memory.h"
 #include "engine/checkpoint/layout.h"
 #include "engine/checkpoint/model.h"
 #include "engine/decode/batch_size.h"
+#include "evals/identity.h"
 #include "evals/run_memory.h"
 
 namespace fullband {
@@ -55,10 +57,6 @@ Memory MemoryOf(const Model& model) {
   memory.kv_per_position = int64_t{2} * c.layers * c.kv_heads * c.head_dim * kActivation;
   memory.state = c.hidden_size * kActivation;
   return memory;
-}
-
-const char* FusionName(Fusion fusion) {
-  return fusion == Fusion::kGlu ? "glu" : fusion == Fusion::kAdditive ? "additive" : "none";
 }
 
 Json RopeJson(const RopeConfig& rope) {
@@ -107,13 +105,6 @@ Json Describe(const Model& model) {
                    {"sequence_bytes", memory.kv_per_position * kExamplePositions},
                    {"state_bytes", memory.state}};
   return out;
-}
-
-std::string Size(int64_t bytes) {
-  if (bytes < 10'000) return fmt::format("{} bytes", bytes);
-  if (bytes < 10'000'000) return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
-  if (bytes < 10'000'000'000) return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
-  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30));
 }
 
 std::string RopeText(const Json& rope) {
@@ -170,8 +161,9 @@ std::string RunText(const RunMemory& run) {
   return fmt::format(
       "{} with batch {}: program {}, {} while weights are loaded, then weights {}, pages {}, states {}, "
       "workspace {}",
-      Size(run.total()), run.batch, Size(run.program), Size(run.engine.loading), Size(run.engine.weights),
-      Size(run.engine.pages), Size(run.engine.states), Size(run.engine.workspace));
+      SizeText(run.total()), run.batch, SizeText(run.program), SizeText(run.engine.loading),
+      SizeText(run.engine.weights), SizeText(run.engine.pages), SizeText(run.engine.states),
+      SizeText(run.engine.workspace));
 }
 
 void PrintReadably(const Model& model, const std::vector<RunMemory>& runs) {
@@ -183,7 +175,8 @@ void PrintReadably(const Model& model, const std::vector<RunMemory>& runs) {
   line("family", c.architecture);
   line("parameters", fmt::format("{} ({:.1f} M)", model.parameter_count, model.parameter_count / 1e6));
   std::vector<std::string> dtypes;
-  for (const auto& [dtype, bytes] : DTypes(model)) dtypes.push_back(fmt::format("{} {}", dtype, Size(bytes)));
+  for (const auto& [dtype, bytes] : DTypes(model))
+    dtypes.push_back(fmt::format("{} {}", dtype, SizeText(bytes)));
   line("weights", fmt::format("{}", fmt::join(dtypes, ", ")));
   line("sizes", fmt::format("{} layers, width {}, inner width {}, vocabulary {}, {} positions", c.layers,
                             c.hidden_size, c.intermediate_size, c.vocab_size, c.max_positions));
@@ -198,8 +191,9 @@ void PrintReadably(const Model& model, const std::vector<RunMemory>& runs) {
   line("memory",
        fmt::format("{} weights; keys and values {} a position, {} for {} positions, in every prefill pass; "
                    "{} a kept state",
-                   Size(memory.weights), Size(memory.kv_per_position),
-                   Size(memory.kv_per_position * kExamplePositions), kExamplePositions, Size(memory.state)));
+                   SizeText(memory.weights), SizeText(memory.kv_per_position),
+                   SizeText(memory.kv_per_position * kExamplePositions), kExamplePositions,
+                   SizeText(memory.state)));
   for (const RunMemory& run : runs) line("peak of a run", RunText(run));
 }
 

@@ -1,5 +1,6 @@
 #include "common/memory.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -7,6 +8,7 @@
 #include <fstream>
 #include <string_view>
 #ifdef __GLIBC__
+#include <fmt/format.h>
 #include <malloc.h>
 #endif
 
@@ -42,6 +44,13 @@ void ReleaseFreedMemory() {
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
+}
+
+std::string SizeText(int64_t bytes) {
+  if (bytes < 10'000) return fmt::format("{} bytes", bytes);
+  if (bytes < 10'000'000) return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
+  if (bytes < 10'000'000'000) return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
+  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30));
 }
 
 }  // namespace fullband

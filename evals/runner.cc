@@ -277,13 +277,17 @@ RunResult Runner::Run(const Task& task, const Setting& setting, const Sampling& 
   return result;
 }
 
+std::string ModelName(const std::filesystem::path& folder) {
+  const std::filesystem::path whole = std::filesystem::absolute(folder).lexically_normal();
+  return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+}
+
 RunModel DescribeModel(const Engine& engine, const std::filesystem::path& folder,
                        const std::string& weights_sha256) {
   RunModel model;
   model.identity = IdentifyModel(engine, weights_sha256);
   model.record.weights_sha256 = weights_sha256;
-  const std::filesystem::path whole = std::filesystem::absolute(folder).lexically_normal();
-  model.record.name = (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+  model.record.name = ModelName(folder);
   model.record.folder = folder.string();
   model.record.architecture = engine.config().architecture;
   model.record.fusion = FusionName(engine.config().fusion);

@@ -59,6 +59,9 @@ class Runner {
   Progress& progress_;
 };
 
+// What people call the model in a folder: its last part.
+std::string ModelName(const std::filesystem::path& folder);
+
 // The engine's model as runs refer to it. For an engine without files the weights' SHA-256 is the caller's.
 RunModel DescribeModel(const Engine& engine, const std::filesystem::path& folder,
                        const std::string& weights_sha256);
