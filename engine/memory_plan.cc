@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/compute/counting_backend.h"
+#include "engine/compute/cpu/cpu_info.h"
 
 namespace fullband {
 namespace {
@@ -22,10 +23,8 @@ DryRun::DryRun(std::shared_ptr<const Model> model, std::shared_ptr<const Tokeniz
   const CpuOptions cpu = {
       .threads = options.threads, .target = options.target, .kv_dtype = KvDtypeNamed(options.kv_dtype)};
   const BackendMemory memory = PlanCpuMemory(*model_, cpu, {});
-  auto backend = std::make_unique<CountingBackend>(
-      WithAllEndTokens(model_->config, tokenizer.get()),
-      BackendInfo{.device = "none", .target = "none", .numerics = "none", .page_size = CpuPageSize()},
-      memory.page, memory.state);
+  auto backend = std::make_unique<CountingBackend>(WithAllEndTokens(model_->config, tokenizer.get()),
+                                                   CpuInfo(cpu), memory.page, memory.state);
   backend_ = backend.get();
   engine_ = std::make_unique<Engine>(std::move(backend), std::move(tokenizer), options_);
 }

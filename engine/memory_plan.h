@@ -23,7 +23,8 @@ struct EngineMemory {
 class DryRun {
  public:
   // As Engine would be with the same options; batch `auto` is taken for `batch`, since nothing can be
-  // measured. `tokenizer` may be null. No weights are packed. Throws as Engine does.
+  // measured. Says of itself what that engine would. `tokenizer` may be null. No weights are packed. Throws
+  // as Engine does.
   DryRun(std::shared_ptr<const Model> model, std::shared_ptr<const Tokenizer> tokenizer,
          const EngineOptions& options, int batch);
   ~DryRun();

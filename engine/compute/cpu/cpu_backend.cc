@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "engine/compute/check_step.h"
+#include "engine/compute/cpu/cpu_info.h"
 #include "engine/compute/cpu/team.h"
 #include "engine/compute/sampling.h"
 
@@ -33,15 +34,19 @@ int CountThreads(int wanted) {
 
 }  // namespace
 
+BackendInfo CpuInfo(const CpuOptions& options) {
+  return {.device = "cpu",
+          .target = KernelsFor(options.target).target,
+          .numerics = kNumerics,
+          .page_size = CpuPageSize(),
+          .kv_dtype = options.kv_dtype};
+}
+
 CpuBackend::CpuBackend(std::shared_ptr<const Model> model, const CpuOptions& options)
     : model_(std::move(model)),
       config_(model_->config),
       kernels_(KernelsFor(options.target)),
-      info_{.device = "cpu",
-            .target = kernels_.target,
-            .numerics = kNumerics,
-            .page_size = kPageSize,
-            .kv_dtype = options.kv_dtype},
+      info_(CpuInfo(options)),
       team_(CountThreads(options.threads)),
       profile_(options.profile),
       width_(Padded(config_.hidden_size)),
