@@ -4,12 +4,13 @@
 
 #include <cstdio>
 #include <memory>
-#include <optional>
+#include <vector>
 
 #include "cli/command.h"
 #include "cli/engine_options.h"
 #include "cli/grading_options.h"
 #include "cli/stop_signals.h"
+#include "cli/sweep_end.h"
 #include "evals/sweep.h"
 
 namespace fullband {
@@ -25,23 +26,10 @@ struct RunOptions {
 ExitCode Run(RunOptions options) {
   options.sweep.task.format = ParseFormat(options.format);
   CatchStopSignals();
-  const Plan plan = MakePlan(options.sweep);
+  const std::vector<Plan> plans = {MakePlan(options.sweep)};
   options.runner.stop = &StopAsked();
   Progress progress(stderr, isatty(STDERR_FILENO) == 1, options.quiet);
-  const SweepResult result = RunSweep(plan, options.runner, progress);
-  fmt::print("{}", SummaryTable(result.summaries));
-  if (result.stopped) {
-    fmt::print(
-        stderr,
-        "fullband: stopped: all that was finished is in {} (the same command again goes on from there)\n",
-        options.runner.store.string());
-    EndBySignal();
-  }
-  if (!result.faults) return ExitCode::kDone;
-  fmt::print(stderr,
-             "fullband: {}: some items could not be asked or graded (the store says why, item by item)\n",
-             options.runner.store.string());
-  return ExitCode::kIncomplete;
+  return EndSweep(RunSweep(ModelsOf(plans), options.runner, progress), options.runner.store);
 }
 
 void AddListOption(CLI::App& command, const std::string& name, std::vector<std::string>* values,

@@ -16,6 +16,36 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// "add --top-k" -> "add top_k".
+std::string WithKeys(const std::string& text) {
+  std::string words;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool option = text.compare(i, 2, "--") == 0 && (i == 0 || text[i - 1] == ' ');
+    if (!option) {
+      words += text[i];
+      continue;
+    }
+    for (i += 2; i < text.size() && text[i] != ' '; ++i) words += text[i] == '-' ? '_' : text[i];
+    if (i < text.size()) words += text[i];
+  }
+  return words;
+}
+
+// What `part` finds wrong with what `option` says is said of the place where that stands.
+template <typename Part>
+auto Placed(const SweepRequest& request, const std::string& option, const Part& part) {
+  try {
+    return part();
+  } catch (const Error& error) {
+    if (request.places.empty()) throw;
+    const bool named = request.places.contains(error.subject());
+    const auto place = request.places.find(named ? error.subject() : option);
+    if (place == request.places.end()) throw;
+    throw Error(place->second, named ? error.why() : error.subject() + ": " + error.why(),
+                WithKeys(error.remedy()), error.code());
+  }
+}
+
 // Folders beside `folder`, to look for near names in.
 std::vector<std::string> Siblings(const fs::path& folder) {
   std::vector<std::string> names;
@@ -134,17 +164,19 @@ void CheckTogether(const Plan& plan) {
 }  // namespace
 
 Plan MakePlan(const SweepRequest& request) {
-  CheckSampling(request);
-  if (!request.task.system.empty() && request.task.format != Format::kChat)
-    throw UsageError("--system", "needs the chat format", "add --format chat");
+  Placed(request, "--temperature", [&] { CheckSampling(request); });
+  Placed(request, "--system", [&] {
+    if (!request.task.system.empty() && request.task.format != Format::kChat)
+      throw UsageError("--system", "needs the chat format", "add --format chat");
+  });
   Plan plan;
   plan.sampling = request.sampling;
   plan.samples = request.samples;
   plan.grading = request.grading;
-  plan.settings = PlanSettings(request);
-  plan.models = PlanModels(request);
-  plan.suites = PlanSuites(request);
-  CheckTogether(plan);
+  plan.settings = Placed(request, "--setting", [&] { return PlanSettings(request); });
+  plan.models = Placed(request, "--model", [&] { return PlanModels(request); });
+  plan.suites = Placed(request, "--suite", [&] { return PlanSuites(request); });
+  Placed(request, "--setting", [&] { CheckTogether(plan); });
   return plan;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 
 namespace fullband {
 
+// What is asked for at once: every model, suite and setting named with every other one.
 struct SweepRequest {
   std::vector<std::string> models;  // folders
   std::vector<std::string> suites;  // names, or paths to TOML files
@@ -25,6 +27,9 @@ struct SweepRequest {
   std::string think;  // markers of thoughts, "OPEN,CLOSE"; empty: each model's own
   int samples = 1;
   GradingOptions grading;
+  // Where in a file options stand, by their names on the command line: {"--setting", "a.toml, line 3,
+  // settings"}. Errors then name these places, and keys in the place of options. Empty: the command line.
+  std::map<std::string, std::string> places = {};
 };
 
 struct PlannedModel {

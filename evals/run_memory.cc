@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "common/error.h"
 #include "common/memory.h"
 #include "evals/requests.h"
 
@@ -27,36 +29,50 @@ class Asker {
   explicit Asker(Engine& engine) : engine_(engine) {}
   template <class Request>
   void Ask(Request request) {
-    while (engine_.pending() >= engine_.enough()) engine_.Next();
+    while (engine_.pending() >= engine_.enough()) Next();
     request.id = next_id_++;
     engine_.Submit(std::move(request));
   }
   void Finish() {
-    while (engine_.Next()) {
+    while (Next()) {
     }
   }
+  const Cost& cost() const { return cost_; }
 
  private:
+  bool Next() {
+    const std::optional<Answer> answer = engine_.Next();
+    if (!answer) return false;
+    cost_.prefill_forwards += answer->cost.prefill_forwards;
+    cost_.decode_forwards += answer->cost.decode_forwards;
+    return true;
+  }
+
   Engine& engine_;
   uint64_t next_id_ = 0;
+  Cost cost_;  // of what was answered
 };
 
-void AskTask(const Task& task, const Setting& setting, const Plan& plan, Engine* engine) {
-  Asker asker(*engine);
-  for (const Question& question : task.questions) {
-    if (!question.fault.empty()) continue;
-    if (task.suite.ask == Ask::kChoose) {
-      for (ScoreRequest& request : RequestsOf(question, setting)) asker.Ask(std::move(request));
-      continue;
-    }
-    for (int sample = 0; sample < plan.samples; ++sample) {
-      GenerateRequest request = RequestOf(task, question, setting, plan.sampling, sample);
-      request.stop_strings.clear();
-      asker.Ask(std::move(request));
-    }
+void AskSample(const SweepRun& run, const Wanted& wanted, Asker* asker) {
+  const Question& question = run.task->questions[wanted.question];
+  if (!question.fault.empty()) return;
+  if (run.task->suite.ask == Ask::kChoose) {
+    for (ScoreRequest& request : RequestsOf(question, run.setting)) asker->Ask(std::move(request));
+    return;
   }
-  asker.Finish();
+  GenerateRequest request = RequestOf(*run.task, question, run.setting, run.plan->sampling, wanted.sample);
+  request.stop_strings.clear();
+  asker->Ask(std::move(request));
 }
+
+std::vector<Wanted> AllOf(const SweepRun& run) {
+  std::vector<Wanted> all;
+  for (size_t question = 0; question < run.task->questions.size(); ++question)
+    for (int sample = 0; sample < run.samples; ++sample) all.push_back({question, sample});
+  return all;
+}
+
+}  // namespace
 
 RunMemory MemoryOf(const DryRun& dry, int batch) {
   RunMemory memory;
@@ -66,20 +82,27 @@ RunMemory MemoryOf(const DryRun& dry, int batch) {
   return memory;
 }
 
-}  // namespace
+int64_t AskDry(const SweepRun& run, std::span<const Wanted> wanted, Engine* engine) {
+  Asker asker(*engine);
+  for (const Wanted& one : wanted) {
+    try {
+      AskSample(run, one, &asker);
+    } catch (const Error&) {  // a run makes it a fault of this item
+    }
+  }
+  asker.Finish();
+  const bool generates = run.task->suite.ask == Ask::kGenerate;
+  return asker.cost().prefill_forwards + (generates ? 0 : asker.cost().decode_forwards);
+}
 
 RunMemory PlanRunMemory(const Plan& plan, const std::shared_ptr<const Model>& model,
                         const EngineOptions& options, int batch) {
-  const PlannedModel& planned = plan.models.front();
-  const std::shared_ptr<const Tokenizer> tokenizer = Tokenizer::Load(planned.folder);
-  std::vector<Task> tasks;
-  for (TaskData data : plan.suites) {
-    data.options.max_context = model->config.max_positions;
-    tasks.push_back(BuildTask(data, *tokenizer, planned.chat.get()));
-  }
+  const std::shared_ptr<const Tokenizer> tokenizer = Tokenizer::Load(model->folder);
   DryRun dry(model, tokenizer, options, batch);
-  for (const Task& task : tasks)
-    for (const Setting& setting : plan.settings) AskTask(task, setting, plan, &dry.engine());
+  const std::vector<SweepModel> models = ModelsOf({&plan, 1});
+  const SweepRuns runs =
+      RunsOf(models.front(), IdentifyModel(dry.engine(), ""), *tokenizer, model->config.max_positions);
+  for (const SweepRun& run : runs.runs) AskDry(run, AllOf(run), &dry.engine());
   return MemoryOf(dry, options.batch > 0 ? options.batch : batch);
 }
 

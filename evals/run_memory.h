@@ -1,10 +1,14 @@
 // The memory that a run will take, stated before it starts.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "engine/memory_plan.h"
-#include "evals/plan.h"
+#include "evals/order.h"
+#include "evals/sweep_runs.h"
 
 namespace fullband {
 
@@ -14,6 +18,14 @@ struct RunMemory {
   EngineMemory engine;
   int64_t total() const { return program + engine.total(); }
 };
+
+// Of the program as this process is, and an engine that was asked something.
+RunMemory MemoryOf(const DryRun& dry, int batch);
+
+// Asks a dry run's engine for the samples `wanted` of a run, every trace as long as it may become. Returns
+// the position-forwards that prefill and scoring then take; those of decoding are the traces'. What cannot be
+// asked is left out.
+int64_t AskDry(const SweepRun& run, std::span<const Wanted> wanted, Engine* engine);
 
 // Of a run of `plan`, which has one model, whose files are mapped as `model`: all its suites under all its
 // settings, in their order, every trace as long as it may become. `batch`: for --batch auto. Throws as a run

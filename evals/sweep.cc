@@ -2,44 +2,43 @@
 
 #include <utility>
 
-#include "evals/sample_thoughts.h"
-
 namespace fullband {
 namespace {
 
-std::vector<Task> BuildTasks(const Plan& plan, const PlannedModel& model, const Engine& engine) {
-  std::vector<Task> tasks;
-  for (TaskData data : plan.suites) {
-    data.options.max_context = engine.max_context();
-    tasks.push_back(BuildTask(data, *engine.tokenizer(), model.chat.get()));
+void Add(RunSummary summary, SweepResult* result) {
+  result->faults |= summary.faults > 0;
+  result->summaries.push_back(std::move(summary));
+}
+
+// False where it was stopped.
+bool RunModelOf(const SweepModel& model, RunnerOptions options, Progress& progress, SweepResult* result) {
+  Engine engine(model.folder, options.engine);
+  RunModel described = DescribeModel(engine, model.folder, WeightsSha256(*engine.model()));
+  const SweepRuns runs = RunsOf(model, described.identity, *engine.tokenizer(), engine.max_context());
+  for (const SweepRun& run : runs.runs) {
+    options.samples = run.samples;
+    options.grading = run.plan->grading;
+    described.identity = run.model;
+    RunResult done =
+        Runner(engine, described, options, progress).Run(*run.task, run.setting, run.plan->sampling);
+    Add(std::move(done.summary), result);
+    if (done.stopped) return false;
   }
-  return tasks;
+  return true;
 }
 
 }  // namespace
 
-SweepResult RunSweep(const Plan& plan, RunnerOptions options, Progress& progress) {
-  options.samples = plan.samples;
-  options.grading = plan.grading;
+SweepResult RunSweep(std::span<const SweepModel> models, RunnerOptions options, Progress& progress) {
   // What is wrong with the store is said before minutes go into loading weights.
   OpenStore(options.store, StoreMode::kReadWrite);
   SweepResult result;
-  for (const PlannedModel& model : plan.models) {
-    Engine engine(model.folder, options.engine);
-    const std::vector<Task> tasks = BuildTasks(plan, model, engine);
-    RunModel described = DescribeModel(engine, model.folder, WeightsSha256(*engine.model()));
-    described.identity.thoughts = MarkersOfModel(model.thoughts, *engine.tokenizer());
-    Runner runner(engine, std::move(described), options, progress);
-    for (const Task& task : tasks) {
-      for (const Setting& setting : plan.settings) {
-        RunResult run = runner.Run(task, setting, plan.sampling);
-        result.faults |= run.summary.faults > 0;
-        result.summaries.push_back(std::move(run.summary));
-        if (run.stopped) {
-          result.stopped = true;
-          return result;
-        }
-      }
+  for (const SweepModel& model : models) {
+    if (model.finished) {
+      for (const RunSummary& summary : *model.finished) Add(summary, &result);
+    } else if (!RunModelOf(model, options, progress, &result)) {
+      result.stopped = true;
+      break;
     }
   }
   return result;

@@ -1,10 +1,11 @@
-// Runs a plan: loads each model once, does all its runs, frees it before the next.
+// Runs what was planned: loads each model once, does all its runs, frees it before the next.
 #pragma once
 
+#include <span>
 #include <vector>
 
-#include "evals/plan.h"
 #include "evals/runner.h"
+#include "evals/sweep_runs.h"
 
 namespace fullband {
 
@@ -14,7 +15,7 @@ struct SweepResult {
   bool faults = false;  // some items could not be asked or graded
 };
 
-// `options.samples` and `options.grading` are the plan's.
-SweepResult RunSweep(const Plan& plan, RunnerOptions options, Progress& progress);
+// `options.samples` and `options.grading` are the plans'.
+SweepResult RunSweep(std::span<const SweepModel> models, RunnerOptions options, Progress& progress);
 
 }  // namespace fullband
