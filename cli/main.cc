@@ -97,6 +97,7 @@ int Main(int argc, char** argv) {
   app.require_subcommand(1);
   Action action;
   AddRun(app, &action);
+  AddSweep(app, &action);
   AddReport(app, &action);
   AddShow(app, &action);
   AddBench(app, &action);

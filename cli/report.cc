@@ -8,28 +8,10 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "evals/sample_thoughts.h"
+#include "cli/report_readers.h"
 #include "evals/store/store.h"
-#include "evals/votes.h"
 
 namespace fullband {
-
-namespace {
-
-// What reports are given to know of graders and models.
-ReadOptions Readers() {
-  ReadOptions options;
-  options.answers = NumberAnswers;
-  options.thoughts = [](const RunRecord& run) {
-    return [markers = MarkersOfRun(run)](const SampleRecord& sample) {
-      const ThoughtCounts counts = CountThoughts(sample, markers);
-      return ThoughtTokens{counts.thought, counts.unfinished};
-    };
-  };
-  return options;
-}
-
-}  // namespace
 
 void AddReport(CLI::App& app, Action* action) {
   struct Options {
@@ -54,7 +36,7 @@ void AddReport(CLI::App& app, Action* action) {
   command->callback([options, action] {
     *action = [options] {
       const std::string report =
-          RenderReport(*OpenStore(options->store, StoreMode::kReadOnly), {options->pass_k, Readers()});
+          RenderReport(*OpenStore(options->store, StoreMode::kReadOnly), {options->pass_k, ReportReaders()});
       if (!options->out.empty()) WriteReport(report, options->out);
       fmt::print("{}", report);
       return ExitCode::kDone;

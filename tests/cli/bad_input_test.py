@@ -2,8 +2,8 @@
 
 Run: python3 bad_input_test.py PROGRAM [WORD]     WORD: only the rows whose name has it
 
-The rows are in broken_models.py, broken_suites.py and broken_lines.py. The program may be built with sanitizers:
-their reports are failures too.
+The rows are in broken_models.py, broken_suites.py, broken_lines.py and broken_sweeps.py. The program may be built with
+sanitizers: their reports are failures too.
 """
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ except ImportError:
 import broken_lines
 import broken_models
 import broken_suites
+import broken_sweeps
 import tiny
 from rows import Place, Row, Skip
 
-ROWS = broken_models.ROWS + broken_suites.ROWS + broken_lines.ROWS
+ROWS = broken_models.ROWS + broken_suites.ROWS + broken_lines.ROWS + broken_sweeps.ROWS
 TIMEOUT = 120
 LONGEST_LINE = 1200  # with room for three long paths
 SANITIZER_EXIT_CODE = 86  # none of the program's own

@@ -1,0 +1,233 @@
+#include "evals/forecast.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "engine/decode/batch_size.h"
+#include "evals/grading.h"
+#include "evals/rates.h"
+
+namespace fullband {
+namespace {
+
+// Of a sample's row beside its blobs and its text, of a grade's, a choice's, an item's; with their entries in
+// indexes.
+constexpr int64_t kSampleBytes = 400, kGradeBytes = 110, kChoiceBytes = 60, kItemBytes = 90;
+// Of a generated token: five numbers of 4 bytes, and about as much text as a token has.
+constexpr int64_t kTokenBytes = 5 * 4 + 4;
+// What pages of the file leave free.
+constexpr double kPageWaste = 1.1;
+
+// What the store has of a run.
+struct Stored {
+  std::optional<RunRecord> record;
+  std::set<std::pair<std::string, int>> committed;
+};
+
+class Forecaster {
+ public:
+  Forecaster(const RunnerOptions& options, Store* store) : options_(options), store_(store) {
+    if (store_ == nullptr) return;
+    rates_ = EarlierRates(*store_);
+    for (const RunRecord& run : store_->Runs()) records_[run.key] = run;
+  }
+
+  ModelForecast Of(SweepModel* model);
+
+ private:
+  // Nothing else of the sweep asks for the samples that are wanted.
+  struct Open {
+    std::vector<Wanted> wanted;
+    bool is_new = false;
+  };
+
+  Stored StoredOf(const SweepRun& run);
+  Open OpenOf(const SweepRun& run, const Stored& stored, RunForecast* forecast);
+  bool Graded(const SweepRun& run, const Stored& stored);
+  void AddMemory(const SweepRuns& runs, const std::vector<Open>& open, ModelForecast* forecast);
+  void AddTraces(const SweepRun& run, const Open& open, RunForecast* forecast);
+  void AddTime(const SweepModel& model, const SweepRuns& runs, ModelForecast* forecast);
+  std::vector<RunSummary> SummariesOf(const SweepRuns& runs, const std::string& name);
+
+  const RunnerOptions& options_;
+  Store* store_;
+  EarlierRates rates_;
+  std::map<std::string, RunRecord> records_;
+  // By key: what earlier runs of this sweep will have asked.
+  std::map<std::string, std::set<std::pair<size_t, int>>> asked_;
+  // By run: decode forwards still to be run.
+  std::map<const RunForecast*, double> decode_;
+  std::map<std::string, std::map<std::string, double>> lengths_;  // by suite, as Store::MeanLengths
+  std::shared_ptr<const Model> mapped_;
+  std::shared_ptr<const Tokenizer> tokenizer_;
+};
+
+Stored Forecaster::StoredOf(const SweepRun& run) {
+  Stored stored;
+  if (const auto found = records_.find(run.key); found != records_.end()) {
+    stored.record = found->second;
+    stored.committed = store_->Committed(found->second.id);
+  }
+  return stored;
+}
+
+Forecaster::Open Forecaster::OpenOf(const SweepRun& run, const Stored& stored, RunForecast* forecast) {
+  Open open;
+  auto& asked = asked_[run.key];
+  open.is_new = !stored.record && asked.empty();
+  for (size_t question = 0; question < run.task->questions.size(); ++question) {
+    for (int sample = 0; sample < run.samples; ++sample) {
+      if (!asked.emplace(question, sample).second) continue;
+      ++forecast->samples;
+      if (stored.committed.contains({run.task->questions[question].item, sample}))
+        ++forecast->done;
+      else
+        open.wanted.push_back({question, sample});
+    }
+  }
+  return open;
+}
+
+bool Forecaster::Graded(const SweepRun& run, const Stored& stored) {
+  const std::vector<Judge> judges = JudgesOf(run.task->suite, run.plan->grading);
+  return std::all_of(judges.begin(), judges.end(), [&](const Judge& judge) {
+    return store_->Ungraded(stored.record->id, judge.name, judge.version).empty();
+  });
+}
+
+// Expected lengths of traces, and what they and the items take in the store.
+void Forecaster::AddTraces(const SweepRun& run, const Open& open, RunForecast* forecast) {
+  const Task& task = *run.task;
+  if (store_ != nullptr && !lengths_.contains(task.suite.name))
+    lengths_[task.suite.name] = store_->MeanLengths(task.suite.name);
+  const std::map<std::string, double>& known = lengths_[task.suite.name];
+  double bytes = 0, decode = 0;
+  for (const Wanted& wanted : open.wanted) {
+    const Question& question = task.questions[wanted.question];
+    bytes += static_cast<double>(kSampleBytes) +
+             static_cast<double>(kGradeBytes) * static_cast<double>(task.suite.graders.size());
+    for (const Choice& choice : question.choices)
+      bytes += static_cast<double>(kChoiceBytes) + static_cast<double>(choice.text.size()) +
+               4 * static_cast<double>(choice.continuation.size());
+    if (task.suite.ask == Ask::kChoose || !question.fault.empty()) continue;
+    const auto length = known.find(question.item);
+    forecast->at_most |= length == known.end();
+    const double tokens = length != known.end() ? length->second : task.max_new_tokens;
+    decode += std::max(tokens - 1, 0.0);  // the first comes of the prefill
+    bytes += tokens * static_cast<double>(kTokenBytes);
+  }
+  if (open.is_new)
+    for (const Question& question : task.questions)
+      bytes += static_cast<double>(kItemBytes +
+                                   static_cast<int64_t>(question.prompt_text.size() + question.gold.size()));
+  decode_[forecast] = decode;
+  forecast->positions += static_cast<int64_t>(decode);
+  forecast->bytes = static_cast<int64_t>(bytes * kPageWaste);
+}
+
+// Also counts the positions of prefill and scoring, which the engine's own scheduling tells.
+void Forecaster::AddMemory(const SweepRuns& runs, const std::vector<Open>& open, ModelForecast* forecast) {
+  std::vector<int> batches = {options_.engine.batch};
+  if (options_.engine.batch == 0) batches = {BatchSize::kFirst, BatchSize::kMost};
+  for (const int batch : batches) {
+    DryRun dry(mapped_, tokenizer_, options_.engine, batch);
+    for (size_t i = 0; i < runs.runs.size(); ++i) {
+      const int64_t positions = AskDry(runs.runs[i], open[i].wanted, &dry.engine());
+      if (batch == batches.front()) forecast->runs[i].positions = positions;
+    }
+    forecast->memory.push_back(MemoryOf(dry, batch));
+  }
+}
+
+void Forecaster::AddTime(const SweepModel& model, const SweepRuns& runs, ModelForecast* forecast) {
+  std::unique_ptr<Engine> engine;               // only where something must be measured
+  std::map<Ask, std::optional<Rate>> measured;  // a model's, by what it is asked for
+  for (size_t i = 0; i < runs.runs.size(); ++i) {
+    RunForecast& run = forecast->runs[i];
+    if (run.done == run.samples) continue;
+    std::optional<Rate> rate = rates_.For(runs.runs[i]);
+    if (!rate) {
+      const Ask ask = runs.runs[i].task->suite.ask;
+      if (!measured.contains(ask)) {
+        if (!engine) engine = std::make_unique<Engine>(model.folder, options_.engine);
+        measured[ask] = MeasureRate(runs.runs[i], engine.get(), options_.stop);
+      }
+      rate = measured[ask];
+    }
+    if (!rate) continue;
+    const double decode = decode_[&run];
+    run.seconds = (static_cast<double>(run.positions) - decode) / rate->prefill + decode / rate->decode;
+    run.rate = rate->from;
+  }
+}
+
+std::vector<RunSummary> Forecaster::SummariesOf(const SweepRuns& runs, const std::string& name) {
+  std::vector<RunSummary> summaries;
+  for (const SweepRun& run : runs.runs) {
+    std::set<std::string> items;
+    for (const Question& question : run.task->questions) items.insert(question.item);
+    summaries.push_back(Summarize(*store_, records_.at(run.key), name, items));
+  }
+  return summaries;
+}
+
+ModelForecast Forecaster::Of(SweepModel* model) {
+  mapped_ = LoadModel(model->folder);
+  tokenizer_ = Tokenizer::Load(model->folder);
+  ModelIdentity identity;
+  {
+    DryRun dry(mapped_, tokenizer_, options_.engine, BatchSize::kFirst);
+    identity = IdentifyModel(dry.engine(), WeightsSha256(*mapped_));
+    identity.weights_dtype = WeightsDtype(*mapped_);
+  }
+  const SweepRuns runs = RunsOf(*model, identity, *tokenizer_, mapped_->config.max_positions);
+  ModelForecast forecast;
+  forecast.name = ModelName(model->folder);
+  forecast.runs.resize(runs.runs.size());
+  std::vector<Open> open;
+  bool finished = true;
+  for (size_t i = 0; i < runs.runs.size(); ++i) {
+    const SweepRun& run = runs.runs[i];
+    RunForecast& of = forecast.runs[i];
+    of.suite = run.task->suite.name;
+    of.setting = run.setting.Name();
+    of.key = run.key;
+    of.format = FormatName(run.task->format);
+    of.shots = run.task->shots;
+    const Stored stored = StoredOf(run);
+    open.push_back(OpenOf(run, stored, &of));
+    finished = finished && open.back().wanted.empty() && stored.record && Graded(run, stored);
+  }
+  if (finished) {
+    model->finished = SummariesOf(runs, forecast.name);
+    return forecast;
+  }
+  AddMemory(runs, open, &forecast);
+  for (size_t i = 0; i < runs.runs.size(); ++i) AddTraces(runs.runs[i], open[i], &forecast.runs[i]);
+  mapped_ = nullptr;  // before it is loaded
+  AddTime(*model, runs, &forecast);
+  return forecast;
+}
+
+}  // namespace
+
+int64_t Forecast::to_do() const {
+  int64_t open = 0;
+  for (const ModelForecast& model : models)
+    for (const RunForecast& run : model.runs) open += run.samples - run.done;
+  return open;
+}
+
+Forecast MakeForecast(const RunnerOptions& options, std::vector<SweepModel>* models) {
+  std::unique_ptr<Store> store;
+  if (std::filesystem::exists(options.store)) store = OpenStore(options.store, StoreMode::kReadOnly);
+  Forecaster forecaster(options, store.get());
+  Forecast forecast;
+  for (SweepModel& model : *models) forecast.models.push_back(forecaster.Of(&model));
+  return forecast;
+}
+
+}  // namespace fullband
