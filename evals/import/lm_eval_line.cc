@@ -55,7 +55,25 @@ bool SameItem(const json& doc, const Item& item) {
   return false;
 }
 
+// Lines that Fullband exported (reports/lm_eval/) name the item and the data's hash.
+bool IsOurs(const json& line, const TaskData& data) {
+  const auto doc = line.find("doc");
+  return doc != line.end() && doc->is_object() && doc->value("data_sha256", json()) == data.data_sha256 &&
+         doc->contains("item") && doc->at("item").is_string();
+}
+
+size_t RowOfOurs(const LineFile& file, const TaskData& data) {
+  const auto id = file.line().at("doc").at("item").get<std::string>();
+  // Behind the row that it was asked as, where only some items of each part were.
+  const auto row = static_cast<size_t>(file.Whole("doc_id", 0, INT32_MAX));
+  for (size_t i = std::min(row, data.items.size()); i < data.items.size(); ++i)
+    if (data.items[i].id == id) return i;
+  file.Fail(fmt::format("the suite {} has no item \"{}\" from row {} on", data.suite.name, id, row),
+            kOtherData);
+}
+
 size_t RowOf(const LineFile& file, const TaskData& data) {
+  if (IsOurs(file.line(), data)) return RowOfOurs(file, data);
   const auto row = static_cast<size_t>(file.Whole("doc_id", 0, INT32_MAX));
   if (row >= data.items.size())
     file.Fail(fmt::format("\"doc_id\" is {}, and the suite {} has {} items", row, data.suite.name,
@@ -187,7 +205,7 @@ ImportedLine Scores(const LineFile& file, const json& answers, const TaskData& d
 bool IsLmEvalLine(const json& line) { return line.contains("doc_id") && line.contains("resps"); }
 
 std::vector<ImportedLine> ReadLmEvalLine(const LineFile& file, const TaskData& data) {
-  if (!data.suite.parts.empty())
+  if (!data.suite.parts.empty() && !IsOurs(file.line(), data))
     file.Fail(fmt::format("samples of lm-evaluation-harness are of one subject, and {} has several",
                           data.suite.name),
               "write lines of {\"item\", \"logprobs\"} instead");
