@@ -18,9 +18,10 @@ inline constexpr int kApplicationId = 0x46424E44;  // "FBND"
 // The schema's version: one more than the number of migrations.
 int SchemaVersion();
 
-// Brings a store from its user_version to `steps.size() + 1`; step i leads from version i + 1 to i + 2. One
-// transaction.
-void Migrate(SQLite::Database& database, std::span<const std::string_view> steps);
+// Brings a store from its user_version to `steps.size() + 1`; step i leads from version i + 1 to i + 2; then
+// `views` makes the views of that version. One transaction.
+void Migrate(SQLite::Database& database, std::span<const std::string_view> steps,
+             const std::string& views = {});
 
 // What went wrong, in words a user can act on.
 Error StoreError(const std::filesystem::path& path, const SQLite::Exception& error);

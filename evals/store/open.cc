@@ -26,15 +26,25 @@ constexpr int kBusyMilliseconds = 20000;
 const std::vector<std::string_view>& Migrations() {
   static const std::vector<std::string_view> steps = {
       "ALTER TABLE items ADD COLUMN groups TEXT NOT NULL DEFAULT '{}'",
+      "CREATE TABLE budget_grades (sample_id INTEGER NOT NULL REFERENCES samples(id), grader TEXT NOT NULL, "
+      "grader_version INTEGER NOT NULL, budget INTEGER NOT NULL, outcome TEXT NOT NULL, score REAL NOT NULL, "
+      "extracted TEXT NOT NULL, detail TEXT NOT NULL, truncated INTEGER NOT NULL, text_bytes INTEGER NOT "
+      "NULL, certain INTEGER NOT NULL, PRIMARY KEY (sample_id, grader, grader_version, budget)) WITHOUT "
+      "ROWID",
   };
   return steps;
 }
 
 // What makes a store of an older version, by position as above, read as the newest: temporary views, which
 // hide the tables of their names. A new migration changes all of these.
-const std::vector<std::string_view>& ReadingViews() {
-  static const std::vector<std::string_view> views = {
-      "CREATE TEMP VIEW items AS SELECT *, '{}' AS groups FROM main.items",
+const std::vector<std::string>& ReadingViews() {
+  static const std::string no_budgets =
+      "CREATE TEMP VIEW budget_grades AS SELECT 0 AS sample_id, '' AS grader, 0 AS grader_version, "
+      "0 AS budget, '' AS outcome, 0.0 AS score, '' AS extracted, '' AS detail, 0 AS truncated, "
+      "0 AS text_bytes, 1 AS certain WHERE 0";
+  static const std::vector<std::string> views = {
+      "CREATE TEMP VIEW items AS SELECT *, '{}' AS groups FROM main.items;" + no_budgets,
+      no_budgets,
   };
   return views;
 }
@@ -133,6 +143,7 @@ void CreateSchema(SQLite::Database& database) {
   SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
   if (!IsFresh(database)) return;  // another process was first
   database.exec(kSchemaSql);
+  database.exec(kViewsSql);
   database.exec(fmt::format("PRAGMA application_id = {}", kApplicationId));
   database.exec(fmt::format("PRAGMA user_version = {}", SchemaVersion()));
   transaction.commit();
@@ -146,7 +157,8 @@ SQLite::Database OpenReadWrite(const fs::path& path) {
   database.exec("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
   if (fresh) CreateSchema(database);
   CheckKind(path, database);
-  if (database.execAndGet("PRAGMA user_version").getInt() < SchemaVersion()) Migrate(database, Migrations());
+  if (database.execAndGet("PRAGMA user_version").getInt() < SchemaVersion())
+    Migrate(database, Migrations(), kViewsSql);
   return database;
 }
 
@@ -171,7 +183,7 @@ void BeginReading(const fs::path& path, SQLite::Database& database) {
   database.exec("PRAGMA temp_store = MEMORY; BEGIN");
   CheckKind(path, database);
   const int version = database.execAndGet("PRAGMA user_version").getInt();
-  if (version < SchemaVersion()) database.exec(std::string(ReadingViews().at(version - 1)));
+  if (version < SchemaVersion()) database.exec(ReadingViews().at(version - 1));
   database.exec("PRAGMA query_only = ON");
 }
 
@@ -184,11 +196,12 @@ bool DiskFull(const fs::path& path) {
 
 int SchemaVersion() { return static_cast<int>(Migrations().size()) + 1; }
 
-void Migrate(SQLite::Database& database, std::span<const std::string_view> steps) {
+void Migrate(SQLite::Database& database, std::span<const std::string_view> steps, const std::string& views) {
   SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
   const int target = static_cast<int>(steps.size()) + 1;
   for (int version = database.execAndGet("PRAGMA user_version").getInt(); version < target; ++version)
     database.exec(std::string(steps[version - 1]));
+  database.exec(views);
   database.exec(fmt::format("PRAGMA user_version = {}", target));
   transaction.commit();
 }

@@ -303,4 +303,49 @@ std::vector<SessionRecord> Store::Sessions(int64_t run_id) {
   });
 }
 
+std::vector<BudgetGradeRecord> Store::BudgetGrades(int64_t sample_id, const std::string& grader,
+                                                   int version) {
+  return impl_->Guard([&] {
+    SQLite::Statement query(
+        impl_->database,
+        "SELECT sample_id, grader, grader_version, outcome, score, extracted, detail, budget, truncated, "
+        "text_bytes, certain FROM budget_grades WHERE sample_id = ? AND grader = ? AND grader_version = ? "
+        "ORDER BY budget");
+    query.bind(1, sample_id);
+    query.bind(2, grader);
+    query.bind(3, version);
+    std::vector<BudgetGradeRecord> records;
+    while (query.executeStep()) {
+      BudgetGradeRecord& record = records.emplace_back();
+      GradeRecord& grade = record.grade;
+      Row(query).GetAll(grade.sample_id, grade.grader, grade.version, grade.outcome, grade.score,
+                        grade.extracted, grade.detail, record.budget, record.truncated, record.text_bytes,
+                        record.certain);
+    }
+    return records;
+  });
+}
+
+void Store::ForEachBudgetOutcome(int64_t run_id, const std::string& grader,
+                                 const std::function<void(const BudgetOutcome&)>& visit) {
+  impl_->Guard([&] {
+    // Items first: the table alone is in no order of runs.
+    SQLite::Statement query(
+        impl_->database,
+        "SELECT i.item, s.sample, b.budget, b.grader_version, b.outcome, b.truncated, b.certain "
+        "FROM items i CROSS JOIN samples s ON s.item_id = i.id CROSS JOIN budget_grades b "
+        "ON b.sample_id = s.id WHERE i.run_id = ? AND b.grader = ? AND b.grader_version = "
+        "(SELECT MAX(n.grader_version) FROM budget_grades n WHERE n.sample_id = b.sample_id AND "
+        "n.grader = b.grader AND n.budget = b.budget) ORDER BY i.position, s.sample, b.budget");
+    query.bind(1, run_id);
+    query.bind(2, grader);
+    BudgetOutcome outcome;
+    while (query.executeStep()) {
+      Row(query).GetAll(outcome.item, outcome.sample, outcome.budget, outcome.version, outcome.outcome,
+                        outcome.truncated, outcome.certain);
+      visit(outcome);
+    }
+  });
+}
+
 }  // namespace fullband

@@ -1,5 +1,6 @@
 -- The store: one SQLite file. Schema version in user_version, kind of file in application_id; both and the migrations
--- in open.cc. Times are UTC in ISO 8601, durations in seconds. Texts are kept as they were asked and answered.
+-- in open.cc. Views for people and other programs are in views.sql; nothing of ours reads through them. Times are UTC in
+-- ISO 8601, durations in seconds. Texts are kept as they were asked and answered.
 
 CREATE TABLE models (
   id INTEGER PRIMARY KEY,
@@ -107,6 +108,23 @@ CREATE TABLE grades (
   extracted TEXT NOT NULL,
   detail TEXT NOT NULL,
   PRIMARY KEY (sample_id, grader, grader_version)
+) WITHOUT ROWID;
+
+-- Verdicts on samples as they would be, had their traces been cut at `budget` generated tokens (evals/cuts.h), given by
+-- fullband regrade --budgets. Apart from `grades`, which are about samples as they are.
+CREATE TABLE budget_grades (
+  sample_id INTEGER NOT NULL REFERENCES samples(id),
+  grader TEXT NOT NULL,
+  grader_version INTEGER NOT NULL,
+  budget INTEGER NOT NULL,         -- the end token counts, as for a run's limit
+  outcome TEXT NOT NULL,           -- this and the next three: as in grades
+  score REAL NOT NULL,
+  extracted TEXT NOT NULL,
+  detail TEXT NOT NULL,
+  truncated INTEGER NOT NULL,      -- a run with this limit would have ended by it (or by the context)
+  text_bytes INTEGER NOT NULL,     -- length of the cut text
+  certain INTEGER NOT NULL,        -- 0: the store does not tell the cut's last characters, and the verdict hangs on them
+  PRIMARY KEY (sample_id, grader, grader_version, budget)
 ) WITHOUT ROWID;
 
 -- One row for each process that worked on a run: machine, options that never change a result, wall time, peak memory.

@@ -116,6 +116,25 @@ struct GradeRecord {
   std::string detail;
 };
 
+// A verdict on a sample as it would be, had its trace been cut (evals/cuts.h).
+struct BudgetGradeRecord {
+  GradeRecord grade;
+  int64_t budget = 0;      // generated tokens
+  bool truncated = false;  // a run with this limit would have ended by it, or by the context
+  int64_t text_bytes = 0;  // of the cut text
+  bool certain = true;     // false: the store does not tell the cut's last characters, and they decide
+};
+
+// The same, as reports read it.
+struct BudgetOutcome {
+  std::string item;
+  int sample = 0;
+  int64_t budget = 0;
+  int version = 0;  // of the grader
+  std::string outcome;
+  bool truncated = false, certain = true;
+};
+
 struct SessionRecord {
   int64_t id = 0;
   int64_t run_id = 0;
@@ -174,6 +193,8 @@ class Store {
   void AddGrades(const std::vector<GradeRecord>& grades);
   // Puts verdicts in the place of those of the same grader and version.
   void ReplaceGrades(const std::vector<GradeRecord>& grades);
+  // Puts verdicts in the place of those of the same grader, version and budget.
+  void ReplaceBudgetGrades(const std::vector<BudgetGradeRecord>& grades);
 
   // --- Leases.
 
@@ -212,6 +233,11 @@ class Store {
   // One sample with its blobs and choices, and its item's gold answer.
   std::pair<SampleRecord, std::string> SampleWithGold(int64_t sample_id);
   std::vector<SessionRecord> Sessions(int64_t run_id);
+  // All of one sample by this grader and version, by budget.
+  std::vector<BudgetGradeRecord> BudgetGrades(int64_t sample_id, const std::string& grader, int version);
+  // Of every sample and budget the newest verdict of a grader, in the samples' order, then by budget.
+  void ForEachBudgetOutcome(int64_t run_id, const std::string& grader,
+                            const std::function<void(const BudgetOutcome&)>& visit);
 
  private:
   friend std::unique_ptr<Store> OpenStore(const std::filesystem::path& path, StoreMode mode);

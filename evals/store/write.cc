@@ -230,6 +230,21 @@ void Store::ReplaceGrades(const std::vector<GradeRecord>& grades) {
   });
 }
 
+void Store::ReplaceBudgetGrades(const std::vector<BudgetGradeRecord>& grades) {
+  if (grades.empty()) return;
+  impl_->Write([&] {
+    for (const BudgetGradeRecord& record : grades) {
+      const GradeRecord& grade = record.grade;
+      Run(impl_->database,
+          "INSERT OR REPLACE INTO budget_grades (sample_id, grader, grader_version, budget, outcome, score, "
+          "extracted, detail, truncated, text_bytes, certain) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+          grade.sample_id, grade.grader, grade.version, record.budget, grade.outcome, grade.score,
+          grade.extracted, grade.detail, static_cast<int>(record.truncated), record.text_bytes,
+          static_cast<int>(record.certain));
+    }
+  });
+}
+
 bool Store::ReplaceLease(int64_t run_id, const std::string& expected, const LeaseRecord& lease) {
   return impl_->Write([&] {
     SQLite::Statement update(

@@ -28,13 +28,13 @@ std::string Statement(const std::string& name) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// A store as the program of schema 1 left it: one run of kItems items, half of them answered and graded, a
-// run of choices, a lease that somebody holds.
-void MakeVersion1(const std::filesystem::path& path) {
+// A store as the program of schema `version` left it: one run of kItems items, half of them answered and
+// graded, a run of choices, a lease that somebody holds.
+void MakeVersion(int version, const std::filesystem::path& path) {
   SQLite::Database database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   database.exec("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON");
   SQLite::Transaction transaction(database);
-  database.exec(Statement("schema_1.sql"));
+  database.exec(Statement("schema_" + std::to_string(version) + ".sql"));
   database.exec(
       "INSERT INTO models VALUES (1, 'w', 'toy', 'models/toy', 'Llama', 'glu', 7, 'float32', '{}');"
       "INSERT INTO runs VALUES (1, 'aa', '{}', 1, 'mini', 1, 'generate', 'completion', 5, 'latent', 0, 0, "
@@ -42,15 +42,18 @@ void MakeVersion1(const std::filesystem::path& path) {
       "40, '2026-01-31T12:00:00.000Z', '0.1.0', 'host', 9, 'p', 'token', '2026-01-31T12:00:01.000Z');"
       "INSERT INTO runs VALUES (2, 'bb', '{}', 1, 'mini_choice', 1, 'choose', 'completion', 5, 'latent', 0, "
       "0, 'acc', "
-      "1, '2026-01-31T12:00:00.000Z', '0.1.0', NULL, NULL, NULL, NULL, NULL);"
-      "INSERT INTO items VALUES (1000, 2, 'c', 0, 'Which?', 'b', 1);"
+      "1, '2026-01-31T12:00:00.000Z', '0.1.0', NULL, NULL, NULL, NULL, NULL);");
+  const std::string into_items =
+      "INSERT INTO items (id, run_id, item, position, prompt, gold, shots_dropped) VALUES ";
+  database.exec(into_items + "(1000, 2, 'c', 0, 'Which?', 'b', 1)");
+  database.exec(
       "INSERT INTO samples (id, item_id, sample, finished, content_sha256) VALUES (1000, 1000, 0, 't', 's');"
       "INSERT INTO choices VALUES (1000, 0, ' a', 1, 1, 1, -1.5, x'0000c0bf', 1, 0);"
       "INSERT INTO choices VALUES (1000, 1, ' b', 1, 1, 1, -2.5, x'000020c0', 0, 1);"
       "INSERT INTO sessions VALUES (1, 1, 'host', 'processor', 2, 32, 16, 't', 8.5, 20, 1024);");
   for (int i = 1; i <= kItems; ++i) {
     const std::string id = std::to_string(i);
-    database.exec("INSERT INTO items VALUES (" + id + ", 1, 'item " + id + "', " + id + ", 'Question " + id +
+    database.exec(into_items + "(" + id + ", 1, 'item " + id + "', " + id + ", 'Question " + id +
                   "', '7', 0)");
     if (i % 2 == 0) continue;
     database.exec(
@@ -61,7 +64,8 @@ void MakeVersion1(const std::filesystem::path& path) {
         "INSERT INTO grades VALUES (" +
         id + ", 'number', 1, 'correct', 1, '7', '')");
   }
-  database.exec("PRAGMA application_id = " + std::to_string(kApplicationId) + "; PRAGMA user_version = 1");
+  database.exec("PRAGMA application_id = " + std::to_string(kApplicationId) +
+                "; PRAGMA user_version = " + std::to_string(version));
   transaction.commit();
 }
 
@@ -72,10 +76,10 @@ std::vector<std::string> Column(SQLite::Database& database, const std::string& s
   return values;
 }
 
-// All rows of all tables, in the columns that schema 1 has, and the number of rows.
-std::vector<std::string> Rows(const std::filesystem::path& path) {
+// All rows of all tables, in the columns that schema `version` has.
+std::vector<std::string> Rows(const std::filesystem::path& path, int version) {
   SQLite::Database old(":memory:", SQLite::OPEN_READWRITE);
-  old.exec(Statement("schema_1.sql"));
+  old.exec(Statement("schema_" + std::to_string(version) + ".sql"));
   SQLite::Database database(path, SQLite::OPEN_READWRITE);
   std::vector<std::string> rows;
   for (const std::string& table :
@@ -90,7 +94,7 @@ std::vector<std::string> Rows(const std::filesystem::path& path) {
   return rows;
 }
 
-// Every column of every table and every index, as SQLite sees them.
+// Every column of every table and view, every index, and what the views say, as SQLite sees them.
 std::vector<std::string> Shape(const std::filesystem::path& path) {
   SQLite::Database database(path, SQLite::OPEN_READWRITE);
   return Column(
@@ -98,34 +102,36 @@ std::vector<std::string> Shape(const std::filesystem::path& path) {
       "SELECT m.name || ': ' || quote(c.cid) || quote(c.name) || quote(c.type) || quote(c.\"notnull\") || "
       "quote(c.dflt_value) || quote(c.pk) FROM sqlite_master m JOIN pragma_table_info(m.name) c "
       "UNION ALL SELECT m.name || ': ' || i.name || i.\"unique\" || i.origin FROM sqlite_master m "
-      "JOIN pragma_index_list(m.name) i ORDER BY 1");
+      "JOIN pragma_index_list(m.name) i UNION ALL SELECT sql FROM sqlite_master WHERE type = 'view' "
+      "ORDER BY 1");
 }
 
 int VersionOf(const std::filesystem::path& path) {
   return SQLite::Database(path).execAndGet("PRAGMA user_version").getInt();
 }
 
-struct MigrationTest : testing::Test {
+struct MigrationTest : testing::TestWithParam<int> {
   TempFolder folder;
   std::filesystem::path path = folder / "old.db";
   std::vector<std::string> rows;
 
+  std::vector<std::string> Rows() const { return fullband::Rows(path, GetParam()); }
   void SetUp() override {
-    MakeVersion1(path);
-    rows = Rows(path);
+    MakeVersion(GetParam(), path);
+    rows = Rows();
     ASSERT_EQ(rows.size(), 1u + 2 + kItems + 1 + kItems / 2 + 1 + 2 + kItems / 2 + 1);
   }
 };
 
-TEST_F(MigrationTest, KeepsEveryRowAndEndsAtTheNewestSchema) {
+TEST_P(MigrationTest, KeepsEveryRowAndEndsAtTheNewestSchema) {
   OpenStore(path, StoreMode::kReadWrite);
   OpenStore(folder / "fresh.db", StoreMode::kReadWrite);
   EXPECT_EQ(VersionOf(path), SchemaVersion());
-  EXPECT_EQ(Rows(path), rows);
+  EXPECT_EQ(Rows(), rows);
   EXPECT_EQ(Shape(path), Shape(folder / "fresh.db"));
 }
 
-TEST_F(MigrationTest, TheRunGoesOn) {
+TEST_P(MigrationTest, TheRunGoesOn) {
   const auto store = OpenStore(path, StoreMode::kReadWrite);
   EXPECT_EQ(store->Committed(1).size(), static_cast<size_t>(kItems) / 2);
   const std::vector<ItemRecord> items = store->Items(1);
@@ -152,32 +158,33 @@ std::string Content(Store& store) {
       content += sample.item + sample.text + std::to_string(sample.tokens.size()) +
                  std::to_string(store.SampleWithGold(sample.id).first.choices.size()) + "\n";
     for (const GradeRecord& grade : store.Grades(run.id)) content += grade.outcome + "\n";
+    store.ForEachBudgetOutcome(run.id, "number", [&](const BudgetOutcome&) { content += "cut"; });
     content +=
         std::to_string(store.Ungraded(run.id, "other", 1).size() + store.Committed(run.id).size()) + "\n";
   }
   return content;
 }
 
-TEST_F(MigrationTest, ReadOnlyAnOlderStoreReadsAsTheNewestAndStaysOld) {
+TEST_P(MigrationTest, ReadOnlyAnOlderStoreReadsAsTheNewestAndStaysOld) {
   const std::string old = Content(*OpenStore(path, StoreMode::kReadOnly));
   EXPECT_THAT(old, HasSubstr("item 40Question 40{}"));
-  EXPECT_EQ(VersionOf(path), 1);
-  EXPECT_EQ(Rows(path), rows);
+  EXPECT_EQ(VersionOf(path), GetParam());
+  EXPECT_EQ(Rows(), rows);
   EXPECT_THROW(OpenStore(path, StoreMode::kReadOnly)->AddModel({}), Error);
   EXPECT_EQ(Content(*OpenStore(path, StoreMode::kReadWrite)), old);
   EXPECT_EQ(Content(*OpenStore(path, StoreMode::kReadOnly)), old);
 }
 
-TEST_F(MigrationTest, AnOlderStoreIsReadOnReadOnlyMedia) {
+TEST_P(MigrationTest, AnOlderStoreIsReadOnReadOnlyMedia) {
   SmallMount disk("1m");
   if (!disk.ok()) GTEST_SKIP() << "mounting needs root";
-  MakeVersion1(disk.path() / "old.db");
+  MakeVersion(GetParam(), disk.path() / "old.db");
   ASSERT_TRUE(disk.MakeReadOnly());
   EXPECT_EQ(Content(*OpenStore(disk.path() / "old.db", StoreMode::kReadOnly)),
             Content(*OpenStore(path, StoreMode::kReadOnly)));
 }
 
-TEST_F(MigrationTest, AReaderKeepsItsSnapshotWhileTheStoreIsMigrated) {
+TEST_P(MigrationTest, AReaderKeepsItsSnapshotWhileTheStoreIsMigrated) {
   const auto reader = OpenStore(path, StoreMode::kReadOnly);
   const std::string old = Content(*reader);
   const auto writer = OpenStore(path, StoreMode::kReadWrite);
@@ -188,15 +195,15 @@ TEST_F(MigrationTest, AReaderKeepsItsSnapshotWhileTheStoreIsMigrated) {
   EXPECT_EQ(OpenStore(path, StoreMode::kReadOnly)->Items(1).at(0).groups, item.groups);
 }
 
-TEST_F(MigrationTest, SeveralProcessesMigrateItAtOnce) {
+TEST_P(MigrationTest, SeveralProcessesMigrateItAtOnce) {
   InProcesses([this] { return OpenStore(path, StoreMode::kReadWrite)->Items(1).size() == kItems; });
   EXPECT_EQ(VersionOf(path), SchemaVersion());
-  EXPECT_EQ(Rows(path), rows);
+  EXPECT_EQ(Rows(), rows);
 }
 
 // Killed in the middle of a migration that has written already: nothing of it stays, and the next one does it
 // all.
-TEST_F(MigrationTest, KilledOnTheWayItLeavesTheOldStore) {
+TEST_P(MigrationTest, KilledOnTheWayItLeavesTheOldStore) {
   int ready[2];
   ASSERT_EQ(pipe(ready), 0);
   const pid_t child = fork();
@@ -213,7 +220,7 @@ TEST_F(MigrationTest, KilledOnTheWayItLeavesTheOldStore) {
         },
         nullptr, nullptr, nullptr);
     const std::vector<std::string_view> steps = {
-        "ALTER TABLE items ADD COLUMN groups TEXT NOT NULL DEFAULT '{}';"
+        "ALTER TABLE items ADD COLUMN groups TEXT NOT NULL DEFAULT '{}'",
         "UPDATE items SET prompt = hex(zeroblob(5000)); UPDATE samples SET text = hex(zeroblob(5000));"
         "SELECT announce()"};
     Migrate(database, steps);
@@ -226,12 +233,18 @@ TEST_F(MigrationTest, KilledOnTheWayItLeavesTheOldStore) {
   int status = 0;
   waitpid(child, &status, 0);
   EXPECT_TRUE(WIFSIGNALED(status));
-  EXPECT_EQ(VersionOf(path), 1);
-  EXPECT_EQ(Rows(path), rows);
+  EXPECT_EQ(VersionOf(path), GetParam());
+  EXPECT_EQ(Rows(), rows);
   OpenStore(path, StoreMode::kReadWrite);
   EXPECT_EQ(VersionOf(path), SchemaVersion());
-  EXPECT_EQ(Rows(path), rows);
+  EXPECT_EQ(Rows(), rows);
 }
+
+INSTANTIATE_TEST_SUITE_P(Schema, MigrationTest, testing::Values(1, 2),
+                         [](const auto& info) { return std::to_string(info.param); });
+
+// A fixture for every schema that there was.
+TEST(Migrations, AllAreTested) { EXPECT_EQ(SchemaVersion(), 3); }
 
 }  // namespace
 }  // namespace fullband
