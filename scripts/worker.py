@@ -27,6 +27,8 @@ JOBS = {
     "prepare_grading": ("worker_jobs.grading", "prepare_grading"),
     "same_expression": ("worker_jobs.grading", "same_expression"),
     "math_verify": ("worker_jobs.grading", "math_verify"),
+    "render_charts": ("worker_jobs.charts", "render_charts"),
+    "chart_colours": ("worker_jobs.charts", "chart_colours"),
 }
 
 
