@@ -100,8 +100,10 @@ void AddLosses(const PassFigures& figures, Json* object) {
   (*object)["answer"]["greedy_share"] = OrNull(figures.greedy_share);
 }
 
-Json ToJson(const ContractionOptions& options, const Source& source, const Contraction& result) {
+Json ToJson(const ContractionOptions& options, const std::string& weights, const Source& source,
+            const Contraction& result) {
   Json object = {{"model", options.model.string()},
+                 {"weights_sha256", weights},
                  {"source", source.about},
                  {"control", options.control.empty() ? Json(nullptr) : Json(options.control)},
                  {"texts", source.input.texts.size()},
@@ -179,7 +181,7 @@ ExitCode Measure(ContractionOptions options) {
                                                 [&](int64_t rows) { progress.Advance(rows, rows, 0, 0); });
   progress.End(0, 0);
   if (options.json)
-    fmt::print("{}\n", ToJson(options, source, result).dump());
+    fmt::print("{}\n", ToJson(options, WeightsSha256(*engine.model()), source, result).dump());
   else
     PrintReadably(source, result);
   return ExitCode::kDone;

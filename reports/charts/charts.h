@@ -13,6 +13,7 @@
 #include "reports/charts/labels.h"
 #include "reports/comparison.h"
 #include "reports/document/document.h"
+#include "reports/passes/measured.h"
 #include "reports/results.h"
 
 namespace fullband {
@@ -55,5 +56,9 @@ struct BudgetPoint {
 
 // "accuracy_by_budget". Points of one series stand together, budgets ascending.
 std::optional<Chart> BudgetChart(std::span<const BudgetPoint> points, const ChartLooks& looks);
+
+// "passes": open residual and distance, and loss, of each pass, a line for each of `measured`. All are of one
+// suite or text.
+std::optional<Chart> PassChart(std::span<const MeasuredPasses> measured);
 
 }  // namespace fullband

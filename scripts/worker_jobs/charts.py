@@ -83,8 +83,9 @@ def config():
         "text": text,
         "style": {
             "interval": {"strokeWidth": 2, "strokeCap": "butt"},
-            "band": {"opacity": 0.14},
+            "band": {"opacity": 1, "fillOpacity": 0.14},
             "reference": {"color": c["quiet"], "strokeWidth": 1, "strokeDash": [3, 3]},
+            "level": {"strokeWidth": 1.5, "strokeDash": [4, 3]},
             "histogram": {"strokeWidth": 0},
             "muted": {"color": c["muted"]},
             "truncated": {"shape": "stroke", "angle": 90, "size": 160, "strokeWidth": 2, "filled": False},
@@ -208,11 +209,22 @@ def serialized(root):
     return ElementTree.tostring(root, encoding="unicode")
 
 
+# vl-convert writes a page's resources in an order of chance; lines that change places keep the file's offsets right.
+RESOURCES = re.compile(rb"(?:\n +/[a-z]{2}\d+ \d+ 0 R){2,}")
+
+
+def pdf(svg):
+    import vl_convert
+
+    def ordered(lines):
+        return b"\n".join([b"", *sorted(lines.group().split(b"\n")[1:])])
+
+    return RESOURCES.sub(ordered, vl_convert.svg_to_pdf(svg))
+
+
 def render_charts(request):
     """{"charts": [{"name", "title", "spec"}], "themes": of THEMES, "pdf": whether}: for each chart an object with its SVG for each
     theme ("page" has no background, and colours that the page may set: stylesheet()), and with "pdf", in base64."""
-    import vl_convert
-
     results = []
     for chart in request["charts"]:
         try:
@@ -222,7 +234,7 @@ def render_charts(request):
         bare, whole = serialized(root), serialized(with_paper(root))
         result = {theme: coloured(bare if theme == "page" else whole, theme) for theme in request["themes"]}
         if request["pdf"]:
-            result["pdf"] = base64.b64encode(vl_convert.svg_to_pdf(coloured(bare, "light"))).decode("ascii")
+            result["pdf"] = base64.b64encode(pdf(coloured(bare, "light"))).decode("ascii")
         results.append(result)
     return results
 
