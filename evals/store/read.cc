@@ -49,6 +49,15 @@ RunRecord ReadRun(SQLite::Statement& statement) {
   return run;
 }
 
+constexpr char kItemColumns[] = "SELECT id, item, position, prompt, gold, shots_dropped, groups FROM items ";
+
+ItemRecord ReadItem(SQLite::Statement& statement) {
+  ItemRecord item;
+  Row(statement).GetAll(item.id, item.item, item.position, item.prompt, item.gold, item.shots_dropped,
+                        item.groups);
+  return item;
+}
+
 constexpr char kSampleColumns[] =
     "SELECT s.id, s.item_id, i.item, i.position, s.sample, s.fault, s.text, s.stop_reason, s.prompt_tokens, "
     "s.generated_tokens, s.trace_tokens, s.prefill_forwards, s.saved_forwards, s.decode_forwards, "
@@ -160,18 +169,21 @@ RunRecord Store::FindRun(const std::string& prefix) {
 
 std::vector<ItemRecord> Store::Items(int64_t run_id) {
   return impl_->Guard([&] {
-    SQLite::Statement query(
-        impl_->database,
-        "SELECT id, item, position, prompt, gold, shots_dropped, groups FROM items WHERE run_id = ? "
-        "ORDER BY position");
+    SQLite::Statement query(impl_->database,
+                            std::string(kItemColumns) + "WHERE run_id = ? ORDER BY position");
     query.bind(1, run_id);
     std::vector<ItemRecord> items;
-    while (query.executeStep()) {
-      ItemRecord& item = items.emplace_back();
-      Row(query).GetAll(item.id, item.item, item.position, item.prompt, item.gold, item.shots_dropped,
-                        item.groups);
-    }
+    while (query.executeStep()) items.push_back(ReadItem(query));
     return items;
+  });
+}
+
+ItemRecord Store::Item(int64_t item_id) {
+  return impl_->Guard([&] {
+    SQLite::Statement query(impl_->database, std::string(kItemColumns) + "WHERE id = ?");
+    query.bind(1, item_id);
+    if (!query.executeStep()) throw Error(impl_->path.string(), fmt::format("has no item {}", item_id));
+    return ReadItem(query);
   });
 }
 

@@ -213,6 +213,7 @@ class Store {
   // The run whose key starts with `prefix`. Throws a usage Error for none or several.
   RunRecord FindRun(const std::string& prefix);
   std::vector<ItemRecord> Items(int64_t run_id);  // in data order
+  ItemRecord Item(int64_t item_id);
   // Samples in data order, then by sample. Without blobs the per-token vectors and the choices are left
   // empty.
   void ForEachSample(int64_t run_id, bool with_blobs, const std::function<void(const SampleRecord&)>& visit);
