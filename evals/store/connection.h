@@ -4,7 +4,9 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <map>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -30,9 +32,26 @@ struct Store::Impl {
   std::filesystem::path path;
   SQLite::Database database;
   bool together = false;  // inside Store::Together, whose transaction takes what is written
+  std::map<std::string, SQLite::Statement> statements;  // by their text; see KeptStatement
 
   Impl(std::filesystem::path file, SQLite::Database&& opened)
       : path(std::move(file)), database(std::move(opened)) {}
+
+  // A statement that is prepared the first time only, for queries that are made for one row after another. In
+  // no use by two at a time.
+  class KeptStatement {
+   public:
+    KeptStatement(Impl& impl, const std::string& sql)
+        : statement_(impl.statements.try_emplace(sql, impl.database, sql).first->second) {}
+    ~KeptStatement() { statement_.tryReset(); }  // else it would hold its lock
+    KeptStatement(const KeptStatement&) = delete;
+    KeptStatement& operator=(const KeptStatement&) = delete;
+    SQLite::Statement& operator*() { return statement_; }
+    SQLite::Statement* operator->() { return &statement_; }
+
+   private:
+    SQLite::Statement& statement_;
+  };
 
   // Runs `body`; SQLite's exceptions leave as Error.
   template <typename Body>

@@ -180,10 +180,10 @@ std::vector<ItemRecord> Store::Items(int64_t run_id) {
 
 ItemRecord Store::Item(int64_t item_id) {
   return impl_->Guard([&] {
-    SQLite::Statement query(impl_->database, std::string(kItemColumns) + "WHERE id = ?");
-    query.bind(1, item_id);
-    if (!query.executeStep()) throw Error(impl_->path.string(), fmt::format("has no item {}", item_id));
-    return ReadItem(query);
+    Impl::KeptStatement query(*impl_, std::string(kItemColumns) + "WHERE id = ?");
+    query->bind(1, item_id);
+    if (!query->executeStep()) throw Error(impl_->path.string(), fmt::format("has no item {}", item_id));
+    return ReadItem(*query);
   });
 }
 
@@ -252,11 +252,11 @@ std::vector<GradeRecord> Store::Grades(int64_t run_id) {
 
 std::vector<GradeRecord> Store::GradesOfSample(int64_t sample_id) {
   return impl_->Guard([&] {
-    SQLite::Statement query(impl_->database,
-                            "SELECT sample_id, grader, grader_version, outcome, score, extracted, detail "
-                            "FROM grades WHERE sample_id = ? ORDER BY grader, grader_version");
-    query.bind(1, sample_id);
-    return ReadGrades(query);
+    Impl::KeptStatement query(*impl_,
+                              "SELECT sample_id, grader, grader_version, outcome, score, extracted, detail "
+                              "FROM grades WHERE sample_id = ? ORDER BY grader, grader_version");
+    query->bind(1, sample_id);
+    return ReadGrades(*query);
   });
 }
 
@@ -286,13 +286,13 @@ std::vector<int64_t> Store::Ungraded(int64_t run_id, const std::string& grader, 
 
 std::pair<SampleRecord, std::string> Store::SampleWithGold(int64_t sample_id) {
   return impl_->Guard([&] {
-    SQLite::Statement query(impl_->database, std::string(kSampleColumns) + "WHERE s.id = ?");
-    query.bind(1, sample_id);
-    if (!query.executeStep()) throw Error(impl_->path.string(), fmt::format("has no sample {}", sample_id));
+    Impl::KeptStatement query(*impl_, std::string(kSampleColumns) + "WHERE s.id = ?");
+    query->bind(1, sample_id);
+    if (!query->executeStep()) throw Error(impl_->path.string(), fmt::format("has no sample {}", sample_id));
     std::pair<SampleRecord, std::string> found;
-    found.first = ReadSample(query, true, found.second);
-    SQLite::Statement choices(impl_->database, kChoiceColumns);
-    found.first.choices = ReadChoices(choices, sample_id);
+    found.first = ReadSample(*query, true, found.second);
+    Impl::KeptStatement choices(*impl_, kChoiceColumns);
+    found.first.choices = ReadChoices(*choices, sample_id);
     return found;
   });
 }
