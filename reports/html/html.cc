@@ -17,6 +17,8 @@
 namespace fullband {
 namespace {
 
+constexpr size_t kLongCell = 48;  // bytes; longer texts take several lines
+
 // An anchor of letters, digits, - and _, unlike any before.
 class Anchors {
  public:
@@ -53,10 +55,9 @@ std::vector<Anchored> AnchorAll(const std::vector<Section>& sections, Anchors* a
 
 class Page {
  public:
-  Page(const ChartsByName& charts, std::ostream& out) : charts_(charts), out_(out) {}
+  Page(const ImagesByChart& charts, std::ostream& out) : charts_(charts), out_(out) {}
 
-  void Blocks(const std::vector<Block>& blocks, const std::string& section) {
-    section_ = section;
+  void Blocks(const std::vector<Block>& blocks) {
     for (const Block& block : blocks) std::visit([this](const auto& content) { Write(content); }, block);
   }
 
@@ -67,7 +68,7 @@ class Page {
       if (folded) out_ << "<details class=\"fold\"><summary>";
       out_ << fmt::format("<h{0}>{1}</h{0}>", level, HtmlText(at.section->title));
       out_ << (folded ? "</summary>\n" : "\n");
-      Blocks(at.section->blocks, at.section->name);
+      Blocks(at.section->blocks);
       Sections(at.sections, std::min(level + 1, 6));
       if (folded) out_ << "</details>\n";
       out_ << "</section>\n";
@@ -106,22 +107,35 @@ class Page {
     for (const Column& column : table.columns)
       out_ << fmt::format("<th scope=\"col\"{}>{}</th>", Class(column), HtmlText(column.title));
     out_ << "</tr></thead>\n<tbody>\n";
+    const std::vector<Cell>* above = nullptr;
     for (const auto& row : table.rows) {
+      bool again =
+          true;  // what the row above says too, as far as the first columns go, is shown more quietly
       out_ << "<tr>";
       for (size_t i = 0; i < row.size(); ++i) {
-        const bool has_value = row[i].number && std::isfinite(*row[i].number);
-        out_ << fmt::format("<td{}{}>{}</td>", i < table.columns.size() ? Class(table.columns[i]) : "",
-                            has_value ? fmt::format(" data-v=\"{}\"", *row[i].number) : "",
-                            HtmlText(row[i].text));
+        again = again && above && i < table.columns.size() && table.columns[i].align == Align::kLeft &&
+                row[i].text == (*above)[i].text;
+        WriteCell(table, i, row[i], again);
       }
+      above = &row;
       out_ << "</tr>\n";
     }
     out_ << "</tbody></table></div>\n";
   }
 
+  void WriteCell(const Table& table, size_t column, const Cell& cell, bool again) {
+    std::string classes;
+    if (column < table.columns.size() && table.columns[column].align == Align::kRight) classes += " r";
+    if (cell.text.size() > kLongCell) classes += " long";
+    if (again) classes += " again";
+    out_ << (classes.empty() ? "<td" : "<td class=\"" + classes.substr(1) + "\"");
+    if (cell.number && std::isfinite(*cell.number)) out_ << fmt::format(" data-v=\"{}\"", *cell.number);
+    out_ << ">" << HtmlText(cell.text) << "</td>";
+  }
+
   void Write(const Chart& chart) {
     out_ << "<figure>";
-    const auto found = charts_.find({section_, chart.name});
+    const auto found = charts_.find(&chart);
     if (found == charts_.end() || found->second.light.empty()) {
       out_ << "<p class=\"undrawn\">Not drawn here: its figures are in the tables.</p>";
     } else {
@@ -141,9 +155,8 @@ class Page {
     return column.align == Align::kLeft ? "" : " class=\"r\"";
   }
 
-  const ChartsByName& charts_;
+  const ImagesByChart& charts_;
   std::ostream& out_;
-  std::string section_;
 };
 
 void WriteHead(const std::string& title, std::ostream& out) {
@@ -175,9 +188,37 @@ void WriteItemsData(const HtmlItems& items, std::ostream& out) {
   }
 }
 
+void AddCharts(const std::vector<Block>& blocks, std::vector<const Chart*>* charts) {
+  for (const Block& block : blocks)
+    if (const Chart* chart = std::get_if<Chart>(&block)) charts->push_back(chart);
+}
+
+void AddCharts(const std::vector<Section>& sections, std::vector<const Chart*>* charts) {
+  for (const Section& section : sections) {
+    AddCharts(section.blocks, charts);
+    AddCharts(section.sections, charts);
+  }
+}
+
 }  // namespace
 
-void WriteHtml(const Document& document, const ChartsByName& charts, const HtmlItems* items,
+ChartImages ImagesOf(const std::string& svg, const std::map<std::string, std::string>& dark) {
+  const size_t begin = svg.find("<svg");
+  const size_t end = begin == std::string::npos ? begin : svg.find('>', begin);
+  if (end == std::string::npos) return {svg, ""};
+  std::string style = "<style>:root{";
+  for (const auto& [property, colour] : dark) style += property + ":" + colour + ";";
+  return {svg, svg.substr(0, end + 1) + style + "}</style>" + svg.substr(end + 1)};
+}
+
+std::vector<const Chart*> ChartsOf(const Document& document) {
+  std::vector<const Chart*> charts;
+  AddCharts(document.head, &charts);
+  AddCharts(document.sections, &charts);
+  return charts;
+}
+
+void WriteHtml(const Document& document, const ImagesByChart& charts, const HtmlItems* items,
                std::ostream& out) {
   WriteHead(document.title, out);
   Anchors anchors;
@@ -190,7 +231,7 @@ void WriteHtml(const Document& document, const ChartsByName& charts, const HtmlI
   out << "</details></nav>\n<main id=\"report\">\n<header>\n<h1>" << HtmlText(document.title)
       << "</h1>\n</header>\n"
       << "<div class=\"head\">\n";
-  page.Blocks(document.head, "");
+  page.Blocks(document.head);
   out << "</div>\n";
   page.Sections(sections, 2);
   if (items) WriteItemsPlace(out);
@@ -199,7 +240,7 @@ void WriteHtml(const Document& document, const ChartsByName& charts, const HtmlI
   out << "</body>\n</html>\n";
 }
 
-std::filesystem::path WriteHtmlFile(const Document& document, const ChartsByName& charts,
+std::filesystem::path WriteHtmlFile(const Document& document, const ImagesByChart& charts,
                                     const HtmlItems* items, const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / "report.html";
   const std::filesystem::path part = folder / fmt::format(".report.html.{}", getpid());

@@ -6,6 +6,7 @@ Skipped (77) where there is no Chromium (scripts/setup installs it where it can)
 at. With FULLBAND_TIMES=1 a report of 10,000 samples must open within 2 s; on a busy machine that says little.
 """
 
+import json
 import os
 import random
 import sqlite3
@@ -33,7 +34,9 @@ window.all = (selector) => [...document.querySelectorAll(selector)];
 window.texts = (selector) => all(selector).map((element) => element.textContent);
 window.choose = (label, text) => {
   const labels = all("#items .bar label");
-  const list = labels.find((element) => element.firstChild.textContent === label).querySelector("select");
+  pick(labels.find((element) => element.firstChild.textContent === label).querySelector("select"), text);
+};
+window.pick = (list, text) => {
   list.value = [...list.options].find((option) => option.textContent.startsWith(text)).value;
   list.dispatchEvent(new Event("change"));
 };
@@ -45,6 +48,13 @@ window.type = (selector, text) => {
 """
 
 FULLBAND, PAGE, SCREENSHOTS = None, None, None
+
+
+def program(*words):
+    """Runs fullband; what it says against that is in the error."""
+    done = subprocess.run([FULLBAND, *map(str, words)], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"fullband {words[0]}: {done.returncode}: {done.stderr[-500:]}")
 
 
 def ints(blob):
@@ -78,9 +88,8 @@ class Store:
 def make_store(path):
     """Real runs of the shipped model: 30 items that it generates, 20 that it chooses, under three settings each."""
     for suite, limit in (("mini_gsm8k", 30), ("mini_choice", 20)):
-        subprocess.run([FULLBAND, "run", "--model", HOME / "models" / "mini-fbt", "--suite", suite, "--setting",
-                        ",".join(SETTINGS), "--limit", str(limit), "--store", path, "--quiet"], check=True,
-                       stdout=subprocess.DEVNULL)
+        program("run", "--model", HOME / "models" / "mini-fbt", "--suite", suite, "--setting", ",".join(SETTINGS),
+                "--limit", str(limit), "--store", path, "--quiet")
 
 
 def make_hostile(source, path):
@@ -466,6 +475,54 @@ class BrowserTest(unittest.TestCase):
         shown = self.run_script("[...all('.side')[0].querySelectorAll('.choices tbody tr')].map((row) => "
                                 "`${row.cells[0].textContent} ${row.cells[1].textContent}`)")
         self.assertEqual(shown, expected)
+
+    def test_several_samples(self):
+        path = self.folder / "samples.db"
+        program("run", "--model", HOME / "models" / "mini-fbt", "--suite", "mini_gsm8k", "--setting", "standard,latent",
+                "--samples", "3", "--temperature", "1.2", "--limit", "4", "--store", path, "--quiet")
+        store = Store(path)
+        right = dict(store.query("SELECT i.item, sum(g.outcome = 'correct') FROM runs r JOIN items i "
+                                 "ON i.run_id = r.id JOIN samples s ON s.item_id = i.id JOIN grades g "
+                                 "ON g.sample_id = s.id AND g.grader = r.headline WHERE r.setting = 'standard' "
+                                 "GROUP BY i.item"))
+        traces = store.query("SELECT s.text, s.tokens FROM runs r JOIN items i ON i.run_id = r.id JOIN samples s "
+                             "ON s.item_id = i.id WHERE r.setting = 'latent' AND i.item = '2' ORDER BY s.sample")
+        self.open(self.make_page(path, "samples"))
+        first = "[...all('.items tbody tr')].map((row) => row.querySelector('.outcome').textContent)"
+        self.assertEqual(self.run_script(first), [f"{right[item]}/3" for item in "0123"])
+        self.run_script("all('.items tbody td.item')[2].click()")
+        self.browser.until("document.querySelectorAll('dialog.item .trace').length == 2")
+        self.assertEqual(self.run_script("texts('.trace')[1]"), traces[0][0])
+        self.run_script("pick(all('dialog .bar select').at(-1), 'sample 2')")
+        self.browser.until(f"texts('.trace')[1] === {json.dumps(traces[2][0])}")
+        self.quiet()
+
+    def test_imported_samples_lack_what_they_lack(self):
+        """Texts without tokens part by characters; verdicts without texts stand alone."""
+        path = self.folder / "imported.db"
+        lines = {
+            "standard": [{"item": "0", "completion": " So it is 1\U0001F642.\n#### 7"}],
+            "latent": [{"item": "0", "completion": " So it is 1\U0001F643.\n#### 7"}],
+            "latent@2": [{"item": "0", "verdict": True}],
+        }
+        for setting, samples in lines.items():
+            file = self.folder / "lines.jsonl"
+            file.write_text("".join(json.dumps(sample) + "\n" for sample in samples))
+            program("import", "--quiet", "--partial", "--store", path, "--suite", "mini_gsm8k", "--model-name", "other",
+                    "--setting", setting, file)
+        self.open(self.make_page(path, "imported"))
+        self.assertEqual(self.run_script("all('.items th.tokens').length"), 0)
+        self.run_script("document.querySelector('.items tbody td.item').click()")
+        self.browser.until("document.querySelectorAll('dialog.item .trace').length == 2")
+        self.assertEqual(self.run_script("texts('.parting-line')"), ["The same for 11 characters, then they part."])
+        self.assertEqual(self.run_script("texts('.trace mark')"), ["\U0001F642", "\U0001F643"])
+        self.assertEqual(self.run_script("texts('.facts dt')"), ["answer", "answer"])
+        self.run_script("pick(all('dialog .bar select').at(-1), 'latent@2')")
+        self.browser.until("texts('.side h3')[1] === 'latent@2'")
+        self.assertIn("Imported without its text.", self.run_script("texts('.side')[1]"))
+        self.assertIn("correct", self.run_script("texts('.side .badge')[1]"))
+        self.assertEqual(self.run_script("all('.trace mark, .parting-line').length"), 0)
+        self.quiet()
 
     # --- Texts that are no text
 

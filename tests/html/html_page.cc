@@ -38,13 +38,14 @@ Table Long() {
   return table;
 }
 
-std::string Svg(const char* ink) {
+std::string Svg() {
   std::string svg =
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"420\" height=\"140\" viewBox=\"0 0 420 140\">"
       "<script>document.title = 'run'</script>";
   for (int i = 0; i < 4; ++i)
     svg += "<rect x=\"" + std::to_string(20 + i * 100) + "\" y=\"" + std::to_string(110 - i * 28) +
-           "\" width=\"60\" height=\"" + std::to_string(10 + i * 28) + "\" fill=\"" + ink + "\"/>";
+           "\" width=\"60\" height=\"" + std::to_string(10 + i * 28) +
+           "\" fill=\"var(--chart-ink, #1f4f8f)\"/>";
   return svg + "</svg>";
 }
 
@@ -69,8 +70,9 @@ Document MadeDocument() {
 int Run(const char* store_path, const char* folder) {
   const auto store = OpenStore(store_path, StoreMode::kReadOnly);
   const HtmlItems items(*store);
-  const ChartsByName charts = {{{"", "accuracy"}, {Svg("#1f4f8f"), Svg("#8fb7f5")}}};
-  std::puts(WriteHtmlFile(MadeDocument(), charts, &items, folder).c_str());
+  const Document document = MadeDocument();
+  const ImagesByChart charts = {{ChartsOf(document).at(0), ImagesOf(Svg(), {{"--chart-ink", "#8fb7f5"}})}};
+  std::puts(WriteHtmlFile(document, charts, &items, folder).c_str());
   return 0;
 }
 

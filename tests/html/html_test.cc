@@ -18,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-std::string Html(const Document& document, const ChartsByName& charts = {}) {
+std::string Html(const Document& document, const ImagesByChart& charts = {}) {
   std::ostringstream out;
   WriteHtml(document, charts, nullptr, out);
   return out.str();
@@ -70,7 +70,7 @@ TEST(Html, EscapesEveryText) {
                         hostile,
                         {Table{hostile, {{hostile}}, {{hostile}}, hostile}, Chart{hostile, hostile, {}}},
                         {}}};
-  const std::string html = Html(document, {{{hostile, hostile}, {hostile, ""}}});
+  const std::string html = Html(document, {{ChartsOf(document).at(0), {hostile, ""}}});
   EXPECT_THAT(html, Not(HasSubstr("<img src=x")));
   EXPECT_EQ(Between(html, "</script", ">").size(), 1u);
   // The title twice; section and contents; paragraph; note; caption, header, cell; the chart's and its
@@ -87,18 +87,36 @@ TEST(Html, AnchorsAreUniqueAndPlain) {
 }
 
 TEST(Html, ShowsChartsAsImages) {
-  const Document document = With(Chart{"lengths", "Trace lengths, tokens", {}});
-  EXPECT_THAT(Html(document), HasSubstr("Not drawn here"));
-  const std::string one = Html(document, {{{"section", "lengths"}, {"<svg>l</svg>", ""}}});
-  EXPECT_THAT(one,
-              HasSubstr("<img class=\"\" alt=\"Trace lengths, tokens\" src=\"data:image/svg+xml;base64," +
-                        Base64("<svg>l</svg>") + "\">"));
-  const std::string two = Html(document, {{{"section", "lengths"}, {"<svg>l</svg>", "<svg>d</svg>"}}});
-  EXPECT_THAT(
-      two,
-      HasSubstr("<img class=\"for-dark\" alt=\"Trace lengths, tokens\" src=\"data:image/svg+xml;base64," +
-                Base64("<svg>d</svg>")));
-  EXPECT_THAT(Html(document, {{{"other", "lengths"}, {"<svg>l</svg>", ""}}}), HasSubstr("Not drawn here"));
+  Document document = With(Chart{"lengths", "Trace lengths, tokens", {}});
+  document.head = {Chart{"lengths", "Another", {}}};
+  const std::vector<const Chart*> charts = ChartsOf(document);
+  ASSERT_EQ(charts.size(), 2u);
+  EXPECT_EQ(charts[0]->title, "Another");
+  EXPECT_EQ(Between(Html(document), "Not drawn", "here").size(), 2u);
+  const std::string image = "alt=\"Trace lengths, tokens\" src=\"data:image/svg+xml;base64,";
+  const std::string one = Html(document, {{charts[1], {"<svg>l</svg>", ""}}});
+  EXPECT_THAT(one, HasSubstr("<img class=\"\" " + image + Base64("<svg>l</svg>") + "\">"));
+  EXPECT_EQ(Between(one, "Not drawn", "here").size(), 1u);
+  const std::string two = Html(document, {{charts[1], {"<svg>l</svg>", "<svg>d</svg>"}}});
+  EXPECT_THAT(two, HasSubstr("<img class=\"for-light\" " + image + Base64("<svg>l</svg>") + "\">"));
+  EXPECT_THAT(two, HasSubstr("<img class=\"for-dark\" " + image + Base64("<svg>d</svg>") + "\">"));
+}
+
+TEST(Html, MakesADarkImageOfCustomProperties) {
+  const ChartImages images =
+      ImagesOf("<svg width=\"2\"><g/></svg>", {{"--chart-ink", "#eee"}, {"--b", "#000"}});
+  EXPECT_EQ(images.light, "<svg width=\"2\"><g/></svg>");
+  EXPECT_EQ(images.dark, "<svg width=\"2\"><style>:root{--b:#000;--chart-ink:#eee;}</style><g/></svg>");
+}
+
+TEST(Html, QuietensWhatTheRowAboveSays) {
+  Table table{"t", {{"model", Align::kLeft}, {"items"}, {"setting", Align::kLeft}}, {}, ""};
+  table.rows = {{"m", "5", "a"}, {"m", "5", "a"}, {"n", "5", "a"}, {std::string(60, 'x'), "5", "a"}};
+  const std::string html = Html(With(table));
+  EXPECT_THAT(html, HasSubstr("<tr><td>m</td><td class=\"r\">5</td><td>a</td></tr>\n"
+                              "<tr><td class=\"again\">m</td><td class=\"r\">5</td><td>a</td></tr>\n"
+                              "<tr><td>n</td>"));
+  EXPECT_THAT(html, HasSubstr("<td class=\"long\">xxx"));
 }
 
 TEST(Html, FoldsProvenance) {

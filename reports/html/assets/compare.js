@@ -1,7 +1,8 @@
 // Where two traces part.
 
 // {kind: "tokens", at, same} by tokens, or {kind: "text", at, same} by characters, where the traces' tokens
-// cannot be compared; null without traces. A side is {run: place in the suite, sample: place in its samples, data, text}.
+// cannot be compared; null without traces. A side is {run: place in the suite, sample: place in its samples, data,
+// text}.
 function divergence(item, a, b) {
   const place = (members, side) => members.findIndex(([run, sample]) => run === side.run && sample === side.sample);
   for (const {m: members, n: lengths, p: shared} of item.l) {
@@ -13,6 +14,7 @@ function divergence(item, a, b) {
   if (a.text === null || b.text === null) return null;
   let at = 0;
   while (at < a.text.length && at < b.text.length && a.text[at] === b.text[at]) ++at;
+  if (at > 0 && /[\ud800-\udbff]/.test(a.text[at - 1])) --at;  // characters that share their first half
   return {kind: "text", at, same: at === a.text.length && at === b.text.length};
 }
 
@@ -40,10 +42,10 @@ function aboutToken(side, other, name, {at}) {
   const token = side.data.e && side.data.e[at];
   if (!token) return `Ends after ${plural(at, "token")}.`;
   const [id, logprob, second, secondLogprob] = token;
-  let text = `Token ${number.format(at + 1)} is ${id}`;
-  if (logprob !== null) text += `, with ${percent(logprob)}`;
+  let text = `Token ${number.format(at + 1)} (id ${id})`;
+  if (logprob !== null) text += `: ${percent(logprob)}`;
   if (second === null || secondLogprob === null) return `${text}.`;
   const others = other.data.e && other.data.e[at];
-  const who = others && others[0] === second ? `${name}’s` : `${second}`;
-  return `${text}; second was ${who}, with ${percent(secondLogprob)}.`;
+  const who = others && others[0] === second ? `${name}’s` : `id ${second}`;
+  return `${text}; second was ${who}: ${percent(secondLogprob)}.`;
 }

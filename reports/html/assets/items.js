@@ -68,7 +68,7 @@ function refresh({keepPlace = false} = {}) {
   state.active = Math.max(0, place);
   ui.count.textContent = state.view.length === rows.length
     ? plural(rows.length, "item") : `${number.format(state.view.length)} of ${plural(rows.length, "item")}`;
-  ui.grid.setAttribute("aria-rowcount", state.view.length + 1);
+  ui.scroll.setAttribute("aria-rowcount", state.view.length + 1);
   ui.empty.hidden = state.view.length > 0;
   if (!keepPlace) ui.scroll.scrollTop = 0;
   draw(true);
@@ -113,20 +113,21 @@ function drawHeader() {
   bottom.append(headerCell("item", "item", null, {class: "item"}));
   if (!state.suite && index.suites.length > 1) bottom.append(headerCell("suite", "suite", null, {class: "suite"}));
   if (!narrow.matches) bottom.append(headerCell("gold", "reference", null, {class: "gold"}));
-  top.append(el("th", {class: "corner"}));
-  if (bottom.children.length > 1) top.append(el("th", {colspan: bottom.children.length - 1}));
+  top.append(el("td", {class: "corner"}));
+  if (bottom.children.length > 1) top.append(el("td", {colspan: bottom.children.length - 1}));
   for (const column of state.columns) {
     const {model, setting} = index.columns[column];
     const mark = columnMark(column);
-    top.append(el("th", {colspan: state.lengths ? 2 : 1, scope: "colgroup", class: "group", title: oneLine(`${setting} · ${model}`)},
-      mark && el("span", {class: "mark"}, mark), el("span", {class: "setting"}, oneLine(setting)),
+    top.append(el("th", {
+      colspan: state.lengths ? 2 : 1, scope: "colgroup", role: "columnheader", class: "group",
+      title: oneLine(`${setting} · ${model}`),
+    }, mark && el("span", {class: "mark"}, mark), el("span", {class: "setting"}, oneLine(setting)),
       models.size > 1 ? el("span", {class: "model"}, oneLine(model)) : null));
     bottom.append(headerCell("outcome", "outcome", column, {class: "outcome"}));
     if (state.lengths) bottom.append(headerCell("tokens", "tokens", column, {class: "tokens r"}));
   }
   ui.head.replaceChildren(top, bottom);
   ui.columns = bottom.children.length;
-  ui.grid.classList.toggle("models", models.size > 1);
   // Fixed widths: the table does not change its shape while it scrolls.
   ui.cols.replaceChildren(...[...bottom.children].map((cell) => el("col", {class: cell.className.split(" ")[0]})));
 }
@@ -157,7 +158,8 @@ function drawRow(place) {
     class: place === state.active ? "active" : null,
   });
   line.append(el("td", {class: "item", role: "gridcell", title: item}, item));
-  if (!state.suite && index.suites.length > 1) line.append(el("td", {class: "suite", role: "gridcell"}, oneLine(row.suite.name)));
+  if (!state.suite && index.suites.length > 1)
+    line.append(el("td", {class: "suite", role: "gridcell"}, oneLine(row.suite.name)));
   if (!narrow.matches) line.append(el("td", {class: "gold", role: "gridcell", title: gold}, gold));
   for (const column of state.columns) {
     const result = resultOf(row.suite.byColumn.get(column), row.item);
@@ -230,7 +232,8 @@ function drawPair() {
     drawHeader();
     refresh();
   };
-  ui.pair.replaceChildren(select("A", columnOptions(), state.a, change("a")), select("B", columnOptions(), state.b, change("b")));
+  ui.pair.replaceChildren(select("A", columnOptions(), state.a, change("a")),
+    select("B", columnOptions(), state.b, change("b")));
 }
 
 function chooseSuite(value) {
@@ -263,14 +266,19 @@ function buildBar() {
 function buildItems() {
   const place = document.getElementById("items");
   choosePair();
-  ui.head = el("thead", {});
-  ui.body = el("tbody", {});
+  ui.head = el("thead", {role: "rowgroup"});
+  ui.body = el("tbody", {role: "rowgroup"});
   ui.cols = el("colgroup", {});
-  ui.grid = el("table", {class: "items", role: "grid", "aria-label": "Items", "aria-readonly": "true"}, ui.cols, ui.head, ui.body);
-  ui.scroll = el("div", {class: "items-scroll", tabindex: 0, role: "group", "aria-label": "Items; j and k move, Enter opens"}, ui.grid);
+  // What has the focus is the grid; the table within says how it looks.
+  ui.table = el("table", {class: "items", role: "presentation"}, ui.cols, ui.head, ui.body);
+  ui.scroll = el("div", {
+    class: "items-scroll", tabindex: 0, role: "grid", "aria-readonly": "true",
+    "aria-label": "Items; j and k move, Enter opens",
+  }, ui.table);
   ui.empty = el("p", {class: "empty", hidden: true}, "No item is like that.");
   place.append(
-    el("p", {class: "hint"}, "Every item that was asked, with its outcome and trace length under each setting; ✂ marks truncated traces. Open one to see its traces side by side. ",
+    el("p", {class: "hint"}, "Every item that was asked, with its outcome and trace length under each setting; ",
+      "✂ marks truncated traces. Open one to see its traces side by side. ",
       el("button", {type: "button", class: "link", onclick: () => showKeys()}, "Keys")),
     buildBar(), ui.scroll, ui.empty, el("p", {class: "print-only"}, "Items are left out in print."));
   let due = false;

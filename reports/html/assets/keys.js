@@ -15,7 +15,7 @@ function showKeys() {
   if (!ui.keys) {
     ui.keys = el("dialog", {class: "keys", "aria-label": "Keys"}, el("h2", {}, "Keys"),
       el("dl", {}, ...KEYS.flatMap(([keys, what]) => [
-        el("dt", {}, ...keys.split("  ").flatMap((key, i) => (i ? [" ", el("kbd", {}, key)] : [el("kbd", {}, key)]))), el("dd", {}, what)])),
+        el("dt", {}, ...keys.split("  ").flatMap((key) => [el("kbd", {}, key), " "])), el("dd", {}, what)])),
       el("form", {method: "dialog"}, el("button", {class: "quiet"}, "Close")));
     ui.keys.addEventListener("click", (event) => { if (event.target === ui.keys) ui.keys.close(); });
     document.body.append(ui.keys);

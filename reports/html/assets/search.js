@@ -21,7 +21,8 @@ async function search() {
     const number = blockNumber(wanted[i]);
     const block = await inflate(JSON.parse(document.getElementById(`item-block-${number}`).textContent));
     if (mine !== searching) return;
-    const has = block.t.map((text) => (typeof text === "string" ? text : text[0] + text[2]).toLowerCase().includes(state.words));
+    const whole = (text) => (typeof text === "string" ? text : text[0] + text[2]);
+    const has = block.t.map((text) => whole(text).toLowerCase().includes(state.words));
     for (; i < wanted.length && blockNumber(wanted[i]) === number; ++i)
       if (textIndices(block.i[wanted[i].item % index.block]).some((text) => has[text])) state.found.add(wanted[i]);
     if (number % 16 === 0) refresh({keepPlace: true});

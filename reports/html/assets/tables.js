@@ -1,7 +1,7 @@
 // The report's own tables: sorted by their headers, filtered where they are long. They stand in the file as
 // plain tables and are read without this.
 
-const LONG_TABLE = 10;  // rows from which on a table can be filtered
+const LONG_TABLE = 16;  // rows from which on a table can be filtered
 
 function valueOf(cell) {
   return cell.dataset.v === undefined ? null : Number(cell.dataset.v);
@@ -32,6 +32,7 @@ function sortTable(table, column) {
     return order || a.dataset.place - b.dataset.place;
   });
   body.append(...rows);
+  table.classList.toggle("reordered", next !== "none");
 }
 
 function filterTable(table, words) {
@@ -40,6 +41,7 @@ function filterTable(table, words) {
     const text = row.textContent.toLowerCase();
     row.hidden = !wanted.every((word) => text.includes(word));
   }
+  table.classList.toggle("filtered", wanted.length > 0);
 }
 
 function enhanceTable(table) {

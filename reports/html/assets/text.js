@@ -13,7 +13,8 @@ function el(tag, properties, ...children) {
 }
 
 // Control characters, those of no width and those that turn the direction of writing.
-const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+const UNSEEN = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b-\\u200f\\u2028-\\u202e" +
+  "\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb]", "g");
 
 function nameOf(character) {
   const code = character.charCodeAt(0);

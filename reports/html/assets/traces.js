@@ -51,7 +51,8 @@ function facts(side, texts) {
   if (extracted) add("answer", el("bdi", {class: "code"}, visible(extracted)));
   if (trace !== null) add("trace", plural(trace, "token"));
   if (generated !== null && generated !== trace) add("generated", plural(generated, "token"));
-  if (data.s) add("stopped by", data.s.replace("_", " "), /length|context/.test(data.s) ? el("span", {class: "cut"}, " ✂ truncated") : null);
+  const truncated = /length|context/.test(data.s);
+  if (data.s) add("stopped by", data.s.replace("_", " "), truncated ? el("span", {class: "cut"}, " ✂ truncated") : null);
   if (prompt !== null) add("prompt", plural(prompt, "token"));
   if (side.entry.d) add("shots dropped", number.format(side.entry.d));
   return list;
@@ -66,7 +67,9 @@ function traceText(side, other, parting) {
   const [before, token, after] = cutAt(side, parting);
   const ends = !token && (parting.kind === "text" || !(side.data.e && side.data.e[parting.at]));
   const detail = side.data.e && side.data.e[parting.at];
-  const shown = token ? visible(token) : ends ? "⟨ends here⟩" : `⟨${detail && detail[4] ? "end token" : "token"} ${detail ? detail[0] : ""}⟩`;
+  // A token without text of its own: an end token, a piece of a character, what stands behind a stop string.
+  const unseen = ends ? "⟨ends here⟩" : `⟨${detail && detail[4] ? "end token" : "token"} ${detail ? detail[0] : ""}⟩`;
+  const shown = token ? visible(token) : unseen;
   box.append(el("span", {class: "same"}, visible(before)),
     el("mark", {class: token ? "parting" : "parting sign", "aria-label": "first difference"}, shown), visible(after));
   return box;
@@ -76,12 +79,16 @@ function choicesTable(side, texts) {
   const choices = side.data.c;
   const best = Math.max(...choices.map(([, logprob]) => logprob));
   return el("table", {class: "figures choices"},
-    el("thead", {}, el("tr", {}, el("th", {scope: "col"}, "choice"), el("th", {scope: "col", class: "r"}, "log-probability"),
-      el("th", {scope: "col", class: "r"}, "tokens"))),
-    el("tbody", {}, ...choices.map(([text, logprob, tokens, , gold]) => el("tr", {class: logprob === best ? "chosen" : null},
-      el("td", {}, el("bdi", {}, visible(textAt(texts, text).trim())), gold ? el("span", {class: "tag"}, "reference") : null,
-        logprob === best ? el("span", {class: "tag"}, "most likely") : null),
-      el("td", {class: "r"}, logprob.toFixed(3)), el("td", {class: "r"}, number.format(tokens))))));
+    el("thead", {}, el("tr", {}, el("th", {scope: "col"}, "choice"),
+      el("th", {scope: "col", class: "r"}, "log-probability"), el("th", {scope: "col", class: "r"}, "tokens"))),
+    el("tbody", {}, ...choices.map(([text, logprob, tokens, , gold]) => {
+      const likeliest = logprob === best;
+      return el("tr", {class: likeliest ? "chosen" : null},
+        el("td", {class: "long"}, el("bdi", {}, visible(textAt(texts, text).trim())),
+          gold ? el("span", {class: "tag"}, "reference") : null,
+          likeliest ? el("span", {class: "tag"}, "most likely") : null),
+        el("td", {class: "r"}, logprob.toFixed(3)), el("td", {class: "r"}, number.format(tokens)));
+    })));
 }
 
 function verdicts(side, texts) {
@@ -92,7 +99,8 @@ function verdicts(side, texts) {
   if (!rows.length) return null;
   const titles = ["grader", "verdict", "extracted", "detail"].map((title) => el("th", {scope: "col"}, title));
   return el("details", {class: "verdicts"}, el("summary", {}, plural(rows.length, "verdict")),
-    el("div", {class: "scroll"}, el("table", {class: "figures"}, el("thead", {}, el("tr", {}, ...titles)), el("tbody", {}, ...rows))));
+    el("div", {class: "scroll"}, el("table", {class: "figures"}, el("thead", {}, el("tr", {}, ...titles)),
+      el("tbody", {}, ...rows))));
 }
 
 function sideElement(name, side, other, parting, texts) {
@@ -122,8 +130,9 @@ function partingLine(parting) {
   if (!parting) return null;
   const line = el("p", {class: "parting-line", role: "status"});
   const unit = parting.kind === "tokens" ? "token" : "character";
-  if (parting.same) line.append("The traces are the same", parting.kind === "tokens" ? ", token by token." : ", character by character.");
-  else line.append(parting.at ? `The same for ${plural(parting.at, unit)}, then they part.` : `They part at the first ${unit}.`);
+  if (parting.same) line.append(`The traces are the same, ${unit} by ${unit}.`);
+  else if (parting.at) line.append(`The same for ${plural(parting.at, unit)}, then they part.`);
+  else line.append(`They part at the first ${unit}.`);
   return line;
 }
 
@@ -154,15 +163,18 @@ function goldLine(a, b, texts) {
 function sampleSelect(title, side, chosen, name) {
   if (!side || side.samples.length < 2) return null;
   const options = side.samples.map((sample, i) => [i, `sample ${sample.n}`]);
-  return select(title, options, Math.min(chosen, side.samples.length - 1), (value) => { opened[name] = Number(value); drawItem(); });
+  return select(title, options, Math.min(chosen, side.samples.length - 1), (value) => {
+    opened[name] = Number(value);
+    drawItem();
+  });
 }
 
 function pairBar(suite, a, b) {
   const options = suite.runs.map((run) => [run.column, oneLine(labelOf(suite, run))]);
   const change = (side) => (value) => { opened[side] = Number(value); drawItem(); };
+  const swap = {type: "button", class: "quiet", "aria-label": "Swap A and B", title: "s", onclick: swapSides};
   return el("div", {class: "bar"}, select("A", options, a.run.column, change("a")),
-    sampleSelect("", a, opened.sampleA, "sampleA"),
-    b && el("button", {type: "button", class: "quiet", "aria-label": "Swap A and B", title: "s", onclick: swapSides}, "⇄"),
+    sampleSelect("", a, opened.sampleA, "sampleA"), b && el("button", swap, "⇄"),
     b && select("B", options, b.run.column, change("b")), sampleSelect("", b, opened.sampleB, "sampleB"));
 }
 
@@ -177,13 +189,15 @@ async function drawItem() {
   const mine = ++opened.drawing;
   const {row} = opened;
   const {suite, item} = row;
-  ui.title.replaceChildren(el("span", {class: "suite"}, oneLine(suite.name)), " ", el("span", {class: "name"}, oneLine(suite.items[item])));
+  ui.title.replaceChildren(el("span", {class: "suite"}, oneLine(suite.name)), " ",
+    el("span", {class: "name"}, oneLine(suite.items[item])));
   ui.place.textContent = `${number.format(state.active + 1)} of ${number.format(state.view.length)}`;
   let content;
   try {
     content = await textsOf(row);
   } catch (error) {
-    if (mine === opened.drawing) ui.content.replaceChildren(el("p", {class: "fault"}, `The texts cannot be unpacked: ${error.message}`));
+    if (mine !== opened.drawing) return;
+    ui.content.replaceChildren(el("p", {class: "fault"}, `The texts cannot be unpacked: ${error.message}`));
     return;
   }
   if (mine !== opened.drawing) return;
@@ -191,11 +205,13 @@ async function drawItem() {
   const {texts} = content;
   const a = sideOf(suite, runA, opened.sampleA, content);
   const b = runB && sideOf(suite, runB, opened.sampleB, content);
-  const comparable = b && a.data && b.data && a.data.f === undefined && b.data.f === undefined && !a.data.c && !b.data.c;
-  const parting = comparable ? divergence(content.item, {...a.key, text: a.text}, {...b.key, text: b.text}) : null;
-  ui.content.replaceChildren(...[pairBar(suite, a, b), goldLine(a, b, texts), ...prompts(a, b, texts), partingLine(parting),
-    el("div", {class: b ? "sides" : "sides one"}, sideElement("A", a, b, parting, texts), b && sideElement("B", b, a, parting, texts))]
-    .filter(Boolean));
+  const hasTrace = (side) => side && side.data && side.data.f === undefined && !side.data.c;
+  const both = hasTrace(a) && hasTrace(b);
+  const parting = both ? divergence(content.item, {...a.key, text: a.text}, {...b.key, text: b.text}) : null;
+  const sides = el("div", {class: b ? "sides" : "sides one"}, sideElement("A", a, b, parting, texts),
+    b && sideElement("B", b, a, parting, texts));
+  const parts = [pairBar(suite, a, b), goldLine(a, b, texts), ...prompts(a, b, texts), partingLine(parting), sides];
+  ui.content.replaceChildren(...parts.filter(Boolean));
   for (const mark of ui.content.querySelectorAll(".trace mark")) {
     const box = mark.closest(".trace");
     box.scrollTop = Math.max(0, mark.offsetTop - box.clientHeight / 3);
