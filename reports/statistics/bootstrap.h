@@ -37,14 +37,15 @@ std::optional<Interval> BootstrapQuantile(std::span<const double> values, double
 std::optional<Interval> BootstrapRatio(std::span<const double> a, std::span<const double> b,
                                        const BootstrapOptions& options = {});
 
-// Sums over the same items, divided; an empty `below` stands for 1 of each item: a mean. Of the items that
-// count (both got them right) it is a mean with their values above and 0 for the others, 1 and 0 below.
+// Sums over the same items: (above - less) / below. An empty `below` stands for 1 of each item: a mean. Of
+// the items that count (both got them right) it is a mean with their values above and 0 for the others, 1 and
+// 0 below. B's mean less A's is B above, A less.
 struct RatioOfSums {
-  std::span<const double> above, below;
+  std::span<const double> above, below = {}, less = {};
 };
-// Many at once: one drawing serves them all, which takes most of the time. In their order, each as if it were
-// alone; resamples in which a ratio's sum below is 0 are left out for it, as Bootstrap does it. Throws
-// std::invalid_argument for lists that are not `count` long.
+// Many at once: one drawing serves them all, and a list that several ratios have (the same memory) is summed
+// once. In their order, each as if it were alone; resamples in which a ratio's sum below is 0 are left out
+// for it, as Bootstrap does it. Throws std::invalid_argument for lists that are not `count` long.
 std::vector<std::optional<Interval>> BootstrapRatios(size_t count, std::span<const RatioOfSums> ratios,
                                                      const BootstrapOptions& options = {});
 

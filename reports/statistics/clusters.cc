@@ -1,5 +1,6 @@
 #include "reports/statistics/clusters.h"
 
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <stdexcept>
 
@@ -53,6 +54,15 @@ Estimate ClusteredDifference(std::span<const ItemSamples> a, std::span<const Ite
       static_cast<int64_t>(differences.size()), Mean(differences), StandardError(differences), {}};
   AddInterval(level, &estimate);
   return estimate;
+}
+
+std::optional<double> ClusteredDifferenceP(const Estimate& difference) {
+  if (!difference.error) return std::nullopt;
+  if (*difference.value == 0) return 1;
+  if (*difference.error == 0) return std::nullopt;
+  const boost::math::students_t distribution(static_cast<double>(difference.items - 1));
+  const double t = std::abs(*difference.value) / *difference.error;
+  return 2 * boost::math::cdf(boost::math::complement(distribution, t));
 }
 
 }  // namespace fullband

@@ -2,6 +2,7 @@
 // items.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,5 +28,10 @@ Estimate ClusteredMean(std::span<const ItemSamples> items, double level = 0.95);
 // different lengths.
 Estimate ClusteredDifference(std::span<const ItemSamples> a, std::span<const ItemSamples> b,
                              double level = 0.95);
+
+// The two-sided p-value of ClusteredDifference's estimate: Student's paired t test on the items' differences,
+// items - 1 degrees of freedom. 1 where no item differs. Nothing where all differ alike, and of fewer than
+// two items: their spread is not known.
+std::optional<double> ClusteredDifferenceP(const Estimate& difference);
 
 }  // namespace fullband

@@ -194,7 +194,7 @@ def clustered_means() -> list[dict]:
     return rows
 
 
-# In {a, b, level}: an item's samples in both runs. Out: value, error, low, high.
+# In {a, b, level}: an item's samples in both runs. Out: value, error, low, high, p.
 def clustered_differences() -> list[dict]:
     tables = [([[1.0]], [[0.0]])]
     for items, most in ((2, 3), (10, 4), (50, 8), (200, 1)):
@@ -203,10 +203,10 @@ def clustered_differences() -> list[dict]:
     rows = []
     for index, (a, b) in enumerate(tables):
         means_a, means_b = [numpy.mean(x) for x in a], [numpy.mean(x) for x in b]
-        figures = [numpy.mean(means_b) - numpy.mean(means_a), None, None, None]
+        figures = [numpy.mean(means_b) - numpy.mean(means_a), None, None, None, None]
         if len(a) > 1:
             test = scipy.stats.ttest_rel(means_b, means_a)
-            figures[1:] = [scipy.stats.sem(numpy.subtract(means_b, means_a)), *test.confidence_interval(level_of(index))]
+            figures[1:] = [scipy.stats.sem(numpy.subtract(means_b, means_a)), *test.confidence_interval(level_of(index)), test.pvalue]
         rows.append(row({"a": a, "b": b, "level": level_of(index)}, figures))
     return rows
 

@@ -104,6 +104,39 @@ TEST(Bootstrap, OfManyIsThatOfEachAlone) {
   EXPECT_THAT(intervals[2], IntervalNear(some.low, some.high, 1e-12));
 }
 
+TEST(Bootstrap, TakesAway) {
+  const std::vector<double> a = {10, 25, 3, 70, 41}, b = {12, 20, 3, 75, 40}, less = {2, -5, 0, 5, -1};
+  const BootstrapOptions options{0.9, 500, 5};
+  const RatioOfSums difference{b, {}, a};
+  const Interval expected = *BootstrapMean(less, options);
+  EXPECT_THAT(BootstrapRatios(5, {&difference, 1}, options)[0], IntervalNear(expected.low, expected.high, 0));
+}
+
+// Whole numbers are summed as such, others are not; values beyond 16 bits, too, are doubles.
+TEST(Bootstrap, OfWholeNumbersIsThatOfOthers) {
+  const std::vector<double> whole = {3, -5, 0, 12, 7, -1, 0, 2, -9, 4};
+  for (const double scale : {0.5, 4096.0}) {
+    std::vector<double> scaled = whole;
+    for (double& value : scaled) value *= scale;
+    const Interval one = *BootstrapMean(whole), other = *BootstrapMean(scaled);
+    EXPECT_EQ(other.low, scale * one.low);
+    EXPECT_EQ(other.high, scale * one.high);
+  }
+}
+
+// The number of resamples is no multiple of those that are drawn at a time.
+TEST(Bootstrap, DrawsAsManyAsAsked) {
+  const std::vector<double> values = {1, 2};
+  for (const int resamples : {1, 15, 16, 17, 33}) {
+    const auto mean = [&](std::span<const uint32_t> times) {
+      return std::optional((times[0] * 1.0 + times[1] * 2.0) / 2);
+    };
+    const BootstrapOptions options{0.5, resamples, 9};
+    const Interval expected = *Bootstrap(2, mean, options);
+    EXPECT_THAT(BootstrapMean(values, options), IntervalNear(expected.low, expected.high, 0)) << resamples;
+  }
+}
+
 TEST(Bootstrap, OfManyWithoutAny) {
   EXPECT_TRUE(BootstrapRatios(5, {}).empty());
   const std::vector<double> two = {1, 2}, none = {0, 0}, one = {1};

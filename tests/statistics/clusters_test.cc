@@ -61,5 +61,16 @@ TEST(ClusteredDifference, OfLittle) {
   EXPECT_THROW(ClusteredDifference(Items{{1}}, Items{}), std::invalid_argument);
 }
 
+TEST(ClusteredDifferenceP, OfLittle) {
+  const Items once = {{1, 0}}, right = {{1, 1}, {1, 1}, {1, 1}}, half = {{1, 0}, {0, 1}, {1, 0}};
+  EXPECT_FALSE(ClusteredDifferenceP(ClusteredDifference(once, once)));
+  EXPECT_EQ(ClusteredDifferenceP(ClusteredDifference(right, right)), 1);
+  EXPECT_FALSE(ClusteredDifferenceP(ClusteredDifference(half, right)));  // all differ alike
+  const Items mixed = {{1, 0}, {1, 1}, {0, 0}};
+  const double p = *ClusteredDifferenceP(ClusteredDifference(mixed, right));
+  EXPECT_NEAR(p, 0.2254033307585166, 1e-12);  // SciPy's ttest_rel
+  EXPECT_EQ(ClusteredDifferenceP(ClusteredDifference(right, mixed)), p);
+}
+
 }  // namespace
 }  // namespace fullband

@@ -105,7 +105,11 @@ Figures Clustered(const json& in) {
 }
 
 Figures ClusteredPairs(const json& in) {
-  return WithError(ClusteredDifference(in.at("a").get<Samples>(), in.at("b").get<Samples>(), in.at("level")));
+  const Estimate difference =
+      ClusteredDifference(in.at("a").get<Samples>(), in.at("b").get<Samples>(), in.at("level"));
+  Figures figures = WithError(difference);
+  figures.push_back(ClusteredDifferenceP(difference));
+  return figures;
 }
 
 Figures Curve(const json& in) {
