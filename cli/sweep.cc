@@ -33,18 +33,17 @@ void MakeFolderOf(const std::filesystem::path& store) {
 
 ExitCode Sweep(const SweepOptions& options) {
   SweepFile file = ReadSweepFile(options.file);
-  CatchStopSignals();
-  file.runner.stop = &StopAsked();
   std::vector<Plan> plans;
   for (const SweepRequest& request : file.requests) plans.push_back(MakePlan(request));
   std::vector<SweepModel> models = ModelsOf(plans);
   const Forecast forecast = MakeForecast(file.runner, &models);
   fmt::print("{}", ForecastText(forecast, file.runner.store));
-  if (StopAsked()) EndBySignal();
   if (options.dry_run) return ExitCode::kDone;
   fmt::print("\n");
   std::fflush(stdout);
   MakeFolderOf(file.runner.store);
+  CatchStopSignals();  // before, there is nothing to keep
+  file.runner.stop = &StopAsked();
   Progress progress(stderr, isatty(STDERR_FILENO) == 1, options.quiet);
   const ExitCode code = EndSweep(RunSweep(models, file.runner, progress), file.runner.store);
   if (!file.report.empty()) WriteSweepReport(file.runner.store, file.report);

@@ -21,6 +21,27 @@ constexpr int64_t kTokenBytes = 5 * 4 + 4;
 // What pages of the file leave free.
 constexpr double kPageWaste = 1.1;
 
+// So many items of a suite tell how long the traces of its others will be.
+constexpr size_t kTellingItems = 8;
+
+// What is known of the lengths of a suite's traces.
+struct Lengths {
+  std::map<std::string, double> of_items;  // as Store::MeanLengths
+  std::optional<double> mean;              // of these, where they are enough
+
+  Lengths() = default;
+  explicit Lengths(std::map<std::string, double> known) : of_items(std::move(known)) {
+    if (of_items.size() < kTellingItems) return;
+    double sum = 0;
+    for (const auto& [item, length] : of_items) sum += length;
+    mean = sum / static_cast<double>(of_items.size());
+  }
+  std::optional<double> Of(const std::string& item) const {
+    const auto known = of_items.find(item);
+    return known != of_items.end() ? known->second : mean;
+  }
+};
+
 // What the store has of a run.
 struct Stored {
   std::optional<RunRecord> record;
@@ -60,7 +81,7 @@ class Forecaster {
   std::map<std::string, std::set<std::pair<size_t, int>>> asked_;
   // By run: decode forwards still to be run.
   std::map<const RunForecast*, double> decode_;
-  std::map<std::string, std::map<std::string, double>> lengths_;  // by suite, as Store::MeanLengths
+  std::map<std::string, Lengths> lengths_;  // by suite
   std::shared_ptr<const Model> mapped_;
   std::shared_ptr<const Tokenizer> tokenizer_;
 };
@@ -102,8 +123,8 @@ bool Forecaster::Graded(const SweepRun& run, const Stored& stored) {
 void Forecaster::AddTraces(const SweepRun& run, const Open& open, RunForecast* forecast) {
   const Task& task = *run.task;
   if (store_ != nullptr && !lengths_.contains(task.suite.name))
-    lengths_[task.suite.name] = store_->MeanLengths(task.suite.name);
-  const std::map<std::string, double>& known = lengths_[task.suite.name];
+    lengths_[task.suite.name] = Lengths(store_->MeanLengths(task.suite.name));
+  const Lengths& lengths = lengths_[task.suite.name];
   double bytes = 0, decode = 0;
   for (const Wanted& wanted : open.wanted) {
     const Question& question = task.questions[wanted.question];
@@ -113,9 +134,9 @@ void Forecaster::AddTraces(const SweepRun& run, const Open& open, RunForecast* f
       bytes += static_cast<double>(kChoiceBytes) + static_cast<double>(choice.text.size()) +
                4 * static_cast<double>(choice.continuation.size());
     if (task.suite.ask == Ask::kChoose || !question.fault.empty()) continue;
-    const auto length = known.find(question.item);
-    forecast->at_most |= length == known.end();
-    const double tokens = length != known.end() ? length->second : task.max_new_tokens;
+    const std::optional<double> length = lengths.Of(question.item);
+    forecast->at_most |= !length;
+    const double tokens = std::min<double>(length.value_or(task.max_new_tokens), task.max_new_tokens);
     decode += std::max(tokens - 1, 0.0);  // the first comes of the prefill
     bytes += tokens * static_cast<double>(kTokenBytes);
   }
@@ -153,7 +174,7 @@ void Forecaster::AddTime(const SweepModel& model, const SweepRuns& runs, ModelFo
       const Ask ask = runs.runs[i].task->suite.ask;
       if (!measured.contains(ask)) {
         if (!engine) engine = std::make_unique<Engine>(model.folder, options_.engine);
-        measured[ask] = MeasureRate(runs.runs[i], engine.get(), options_.stop);
+        measured[ask] = MeasureRate(runs.runs[i], engine.get());
       }
       rate = measured[ask];
     }

@@ -18,7 +18,7 @@ struct RunForecast {
   int64_t samples = 0;    // asked for; what another run of the sweep asks, too, counts there
   int64_t done = 0;       // of these, in the store
   int64_t positions = 0;  // position-forwards still to be run
-  // Some traces, of whose items nothing is known, are taken for as long as they may become.
+  // Traces of a suite of which nothing is known are taken for as long as they may become.
   bool at_most = false;
   double seconds = 0;
   std::string rate;   // where the seconds come from (evals/rates.h); empty where nothing is to do

@@ -98,7 +98,8 @@ std::string MemoryLines(const Forecast& forecast) {
     if (model.memory.empty()) continue;
     const RunMemory& least = model.memory.front();
     const RunMemory& most = model.memory.back();
-    lines += fmt::format("memory     {}: {} with batch {}", model.name, SizeText(least.total()), least.batch);
+    lines += fmt::format("memory     {}: at most {} with batch {}", model.name, SizeText(least.total()),
+                         least.batch);
     if (most.batch != least.batch) lines += fmt::format(", {} with {}", SizeText(most.total()), most.batch);
     if (free > 0) lines += fmt::format("; {}{} free", free < least.total() ? "only " : "", SizeText(free));
     lines += "\n";

@@ -39,23 +39,20 @@ struct Measured {
 
 class Meter {
  public:
-  Meter(const SweepRun& run, Engine* engine, const std::atomic<bool>* stop)
-      : run_(run), engine_(engine), stop_(stop) {}
+  Meter(const SweepRun& run, Engine* engine) : run_(run), engine_(engine) {}
 
   // Asks the items `first` .. `last` - 1 for traces of at most `tokens`.
   Measured Ask(size_t first, size_t last, int tokens) {
     Measured measured;
     const Clock::time_point began = Clock::now();
     for (size_t i = first; i < last; ++i) measured.items += Submit(run_.task->questions[i], tokens);
-    while (const std::optional<Answer> answer = engine_->Next(stop_)) {
+    while (const std::optional<Answer> answer = engine_->Next()) {
       measured.prefill += static_cast<double>(answer->cost.prefill_forwards);
       measured.decode += static_cast<double>(answer->cost.decode_forwards);
     }
     measured.seconds = SecondsSince(began);
     return measured;
   }
-
-  bool stopped() const { return stop_ != nullptr && *stop_; }
 
  private:
   bool Submit(const Question& question, int tokens) {
@@ -77,7 +74,6 @@ class Meter {
 
   const SweepRun& run_;
   Engine* engine_;
-  const std::atomic<bool>* stop_;
 };
 
 }  // namespace
@@ -118,12 +114,12 @@ std::optional<Rate> EarlierRates::For(const SweepRun& run) const {
   return Rate{positions / seconds, positions / seconds, "earlier runs"};
 }
 
-std::optional<Rate> MeasureRate(const SweepRun& run, Engine* engine, const std::atomic<bool>* stop) {
-  Meter meter(run, engine, stop);
+std::optional<Rate> MeasureRate(const SweepRun& run, Engine* engine) {
+  Meter meter(run, engine);
   const size_t most = std::min(kMostItems, run.task->questions.size());
   Measured prompts;
   size_t asked = 0;
-  while (asked < most && prompts.seconds < kMostSeconds && !meter.stopped()) {
+  while (asked < most && prompts.seconds < kMostSeconds) {
     const size_t last = std::min(asked + kWave, most);
     const Measured wave = meter.Ask(asked, last, 1);
     prompts.items += wave.items;
@@ -132,13 +128,12 @@ std::optional<Rate> MeasureRate(const SweepRun& run, Engine* engine, const std::
     prompts.seconds += wave.seconds;
     asked = last;
   }
-  if (meter.stopped() || prompts.items == 0 || prompts.prefill <= 0) return std::nullopt;
+  if (prompts.items == 0 || prompts.prefill <= 0) return std::nullopt;
   Rate rate;
   rate.prefill = rate.decode = prompts.prefill / prompts.seconds;
   rate.from = fmt::format("measured now on {} item{}", prompts.items, prompts.items == 1 ? "" : "s");
   if (run.task->suite.ask == Ask::kChoose) return rate;
   const Measured traces = meter.Ask(0, asked, kMeasuredTokens);
-  if (meter.stopped()) return std::nullopt;
   // What was left of the prompts to run is known; at least a tenth of the time is taken for decoding's.
   const double decoding = std::max(traces.seconds - traces.prefill / rate.prefill, traces.seconds / 10);
   if (traces.decode > 0) rate.decode = traces.decode / decoding;

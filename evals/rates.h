@@ -2,7 +2,6 @@
 // as measured now.
 #pragma once
 
-#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,7 +36,7 @@ class EarlierRates {
 };
 
 // Asks a loaded engine some of the run's first items, for about a second, without a store. Nothing where none
-// can be asked or `*stop` becomes true.
-std::optional<Rate> MeasureRate(const SweepRun& run, Engine* engine, const std::atomic<bool>* stop);
+// can be asked.
+std::optional<Rate> MeasureRate(const SweepRun& run, Engine* engine);
 
 }  // namespace fullband

@@ -78,6 +78,14 @@ def rows(plan: str) -> list[dict]:
     return found
 
 
+def seconds(time: str) -> int:
+    """Of "45 s", "≤ 12:34 min", "3:05:10 h"."""
+    total = 0
+    for part in time.removeprefix("≤ ").split()[0].split(":"):
+        total = 60 * total + int(part)
+    return total
+
+
 def growth(plan: str) -> int:
     """Bytes that the store is said to grow by."""
     number, unit = re.search(r"grows by (?:about|at most) ([\d.]+) (bytes|KiB|MiB)", plan).groups()
@@ -209,10 +217,49 @@ class Sweep(unittest.TestCase):
         self.assertNotEqual(wrong_counts(fresh, stored, 0.5), [])
         self.assertGreaterEqual(self.store.stat().st_size, before)
 
+    def begin(self, suite: str, setting: str, items: int) -> None:
+        self.program("run", "--model", str(self.folder / "latent_model"), "--suite",
+                     str(self.folder / "suites" / f"{suite}.toml"), "--setting", setting, "--limit", str(items),
+                     "--store", str(self.store), "--quiet")
+
+    def alter(self, text: str) -> None:
+        database = sqlite3.connect(self.store)
+        database.execute(text)
+        database.commit()
+        database.close()
+
+    def test_the_rate_is_that_of_the_run_most_alike(self):
+        rates = {}  # position-forwards a second
+        for number, (suite, setting) in enumerate((("sums", "standard"), ("sums", "latent@2"), ("colours", "standard"))):
+            self.begin(suite, setting, 8)
+            self.alter(f"UPDATE sessions SET seconds = {(number + 1) * 10000} WHERE run_id = {number + 1}")
+            rates[suite, setting] = query(self.store, COUNTS)[number][2] / ((number + 1) * 10000)
+        plan = rows(self.sweep("--dry-run"))
+
+        def wrong(expected: dict) -> list[dict]:
+            found = []
+            for row in plan[:8]:  # completion and chat of the first model
+                rate = expected.get((row["suite"], row["setting"]), expected["colours", "standard"])
+                if abs(seconds(row["time"]) - row["positions"] / rate) > 2:
+                    found.append(row)
+            return found
+        self.assertEqual(wrong(rates), [])
+        for what in rates:
+            self.assertNotEqual(wrong(rates | {what: 2 * rates[what]}), [], what)
+        # Another machine's runs tell nothing of this one.
+        self.alter("UPDATE sessions SET host = 'elsewhere'")
+        elsewhere = self.sweep("--dry-run")
+        self.assertIn("measured now on", elsewhere)
+        self.assertNotIn("earlier runs", elsewhere)
+
+    def test_few_lengths_tell_nothing_and_many_do(self):
+        for items, at_most in ((7, True), (8, False)):
+            self.begin("sums", "standard", items)
+            first = rows(self.sweep("--dry-run"))[0]
+            self.assertEqual((first["samples"] - first["to do"], "≤" in first["time"]), (items, at_most))
+
     def test_goes_on_with_what_run_has_begun(self):
-        self.program("run", "--model", str(self.folder / "latent_model"),
-                     "--suite", str(self.folder / "suites/sums.toml"), "--setting", "standard", "--limit", "7", "--threads", "2", "--store", str(self.store),
-                     "--quiet")
+        self.begin("sums", "standard", 7)
         plan = rows(self.sweep("--dry-run"))
         self.assertEqual([row["samples"] - row["to do"] for row in plan], [7] + [0] * 10)
         self.sweep()
@@ -240,10 +287,7 @@ class Sweep(unittest.TestCase):
         self.assertEqual(self.store.read_bytes(), before)
         self.assertEqual(again.split("\n\n")[-1], first.split("\n\n")[-1])  # the table of results
         # A verdict that is missing is made up for.
-        database = sqlite3.connect(self.store)
-        database.execute("DELETE FROM grades WHERE sample_id IN (SELECT id FROM samples LIMIT 1)")
-        database.commit()
-        database.close()
+        self.alter("DELETE FROM grades WHERE sample_id IN (SELECT id FROM samples LIMIT 1)")
         self.sweep()
         ungraded = "SELECT count(*) FROM samples WHERE id NOT IN (SELECT sample_id FROM grades)"
         self.assertEqual(query(self.store, ungraded), [(0,)])
