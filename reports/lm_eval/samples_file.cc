@@ -21,6 +21,13 @@ std::string Dump(const Json& json, int indent = -1) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
+// Whether the suite's questions have the choices in them (partial evaluation), as its definition says.
+bool AsksContexts(const Json& identity, const std::string& format) {
+  const Json::json_pointer place("/suite/definition/" + format + "/question");
+  if (!identity.is_object() || !identity.contains(place) || !identity.at(place).is_string()) return false;
+  return identity.at(place).get<std::string>().find("{choice}") != std::string::npos;
+}
+
 // The samples of one item, with what each grader extracted.
 struct Answers {
   std::vector<SampleRecord> samples;
@@ -36,7 +43,8 @@ class Writer {
         identity_(Json::parse(run.run.identity, nullptr, false)),
         metrics_(MetricsOf(run)),
         filters_(FiltersOf(metrics_)),
-        generates_(run.run.ask == "generate") {}
+        generates_(run.run.ask == "generate"),
+        contexts_(AsksContexts(identity_, run.run.format)) {}
 
   std::string Write() {
     for (ItemRecord& item : store_.Items(run_.run.id)) items_[item.id] = std::move(item);
@@ -125,9 +133,20 @@ class Writer {
       arguments["gen_args_0"] = {{"arg_0", item.prompt}, {"arg_1", GenerationOptions(identity_, run_.run)}};
       return arguments;
     }
-    for (size_t i = 0; i < sample.choices.size(); ++i)
-      arguments[fmt::format("gen_args_{}", i)] = {{"arg_0", item.prompt}, {"arg_1", sample.choices[i].text}};
+    for (size_t i = 0; i < sample.choices.size(); ++i) {
+      const auto [context, continuation] = Scored(item.prompt, sample.choices, i);
+      arguments[fmt::format("gen_args_{}", i)] = {{"arg_0", context}, {"arg_1", continuation}};
+    }
     return arguments;
+  }
+
+  // What was scored of a choice, and after what. Where the contexts differ, the prompt is the first one's,
+  // and the continuation, which all share, is not kept.
+  std::pair<std::string, std::string> Scored(const std::string& prompt,
+                                             const std::vector<ChoiceRecord>& choices, size_t i) const {
+    const std::string& first = choices.front().text;
+    if (!contexts_ || !prompt.ends_with(first)) return {prompt, choices[i].text};
+    return {prompt.substr(0, prompt.size() - first.size()) + choices[i].text, ""};
   }
 
   Json Filtered(const Answers& answers, const std::string& filter) const {
@@ -164,7 +183,7 @@ class Writer {
   const Json identity_;
   const std::vector<Metric> metrics_;
   const std::vector<std::string> filters_;
-  const bool generates_;
+  const bool generates_, contexts_;
   std::map<int64_t, ItemRecord> items_;
   std::map<std::string, const ItemResult*> results_;
   std::map<int64_t, std::map<std::string, std::string>> extracted_;  // by sample

@@ -16,6 +16,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import other_suites
 from exported import Export, means, results_in, samples_in
 
 VERDICTS = """SELECT r.suite, r.setting, i.item, s.sample, g.grader, g.outcome FROM runs r
@@ -69,6 +70,35 @@ class RoundTrip(unittest.TestCase):
                     self.assertEqual(values["sample_len"], n)
                     compared += 1
         self.assertEqual(compared, 2 * (3 + 4) + 3)
+
+    def test_contexts_last_words_and_parts(self):
+        made = Export(self.made.folder / "others", *PROGRAMS)
+        suites = other_suites.write(made.folder)
+        # Of the suite of two files the first two items of each: rows 0, 1 and 6, 7 of its data.
+        made.ask(",".join(map(str, suites.values())), "standard", "--limit", "4")
+        files = {file.name.split("_")[1]: file for file in made.write() if file.name.startswith("samples_")}
+        whom = samples_in(files["whom"])[0]
+        shot, _, question = whom["doc"]["prompt"].rpartition("\n\n")
+        self.assertIn("went home", shot)
+        self.assertRegex(question, r"^Ann met \d men and Ann$")
+        for i, who in enumerate(("Ann", "Bob")):
+            context = whom["doc"]["prompt"].removesuffix("Ann") + who
+            self.assertEqual(whom["arguments"][f"gen_args_{i}"], {"arg_0": context, "arg_1": ""})
+        last = samples_in(files["last"])
+        self.assertEqual(last[0]["arguments"]["gen_args_0"], {"arg_0": "One, two, three, 0 and", "arg_1": " four"})
+        [results] = results_in(list(made.folder.glob("export/*/results_*.json")))
+        logprobs = [float(line["resps"][0][0][0]) for line in last]
+        self.assertEqual([line["perplexity"] for line in last], logprobs)
+        self.assertAlmostEqual(results["results"]["last"]["perplexity,none"], math.exp(-sum(logprobs) / len(logprobs)))
+        self.assertEqual(results["higher_is_better"]["last"], {"acc": True, "perplexity": False})
+        subjects = [line["doc"]["subject"] for line in samples_in(files["subjects"])]
+        self.assertEqual(subjects, ["colours"] * 2 + ["sums"] * 2)
+        store = made.folder / "again.db"
+        for name, file in files.items():
+            made.run("import", "--store", str(store), "--suite", str(suites[name]), "--model-name", "again",
+                     "--setting", "standard", "--partial", "--quiet", str(file))
+        self.assertEqual(len(verdicts(made.store)), 3 * 4)
+        self.assertEqual(verdicts(store), verdicts(made.store))
 
     def imported(self, files: list[Path], store: Path) -> None:
         for file in files:
