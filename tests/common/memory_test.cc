@@ -19,5 +19,12 @@ TEST(ParseSize, TakesWholeNumbersWithOneUnit) {
     EXPECT_EQ(ParseSize(text), std::nullopt) << text;
 }
 
+TEST(SizeText, HasAUnitThatFits) {
+  EXPECT_EQ(SizeText(9'999), "9999 bytes");
+  EXPECT_EQ(SizeText(10'240), "10.0 KiB");
+  EXPECT_EQ(SizeText(int64_t{64} << 20), "64.0 MiB");
+  EXPECT_EQ(SizeText(int64_t{36} << 30), "36.0 GiB");
+}
+
 }  // namespace
 }  // namespace fullband
