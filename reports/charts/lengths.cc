@@ -17,6 +17,7 @@ using nlohmann::json;
 
 constexpr size_t kMostSteps = 160;  // of a curve
 constexpr double kMostBars = 56;    // of a histogram
+constexpr double kLeastBars = 5;    // that there is room for on either side of zero
 
 // The lengths of one run's traces, ascending.
 struct Lengths {
@@ -154,11 +155,10 @@ double BarWidth(const std::vector<Difference>& differences) {
   }
 }
 
-json Bars(const std::vector<Difference>& differences) {
+json Bars(const std::vector<Difference>& differences, double width) {
   struct Counts {
     int64_t finished = 0, truncated = 0;
   };
-  const double width = BarWidth(differences);
   std::map<long, Counts> counts;
   for (const Difference& difference : differences) {
     Counts& bar = counts[std::lround(difference.tokens / width)];
@@ -180,7 +180,7 @@ json Bars(const std::vector<Difference>& differences) {
 std::string Heading(const Comparison& pair, const PairedLengths& lengths) {
   const auto truncated = std::count_if(lengths.differences.begin(), lengths.differences.end(),
                                        [](const Difference& difference) { return difference.truncated; });
-  std::string text = pair.length.mean ? fmt::format("mean {:+.1f}", *pair.length.mean) : "";
+  std::string text = pair.length.mean ? "mean " + Signed(*pair.length.mean) : "";
   if (truncated > 0)
     text += fmt::format("{}grey: {} with a truncated trace", text.empty() ? "" : "; ", truncated);
   return text;
@@ -188,7 +188,15 @@ std::string Heading(const Comparison& pair, const PairedLengths& lengths) {
 
 json DifferencePanel(const Comparison& pair, const PairedLengths& lengths, const json& look,
                      const std::string& a, const std::string& b) {
+  const double width = BarWidth(lengths.differences);
   json x = Quantity("from", fmt::format("{} − {}, item by item (tokens)", b, a));
+  const auto [least, most] =
+      std::minmax_element(lengths.differences.begin(), lengths.differences.end(),
+                          [](const auto& p, const auto& q) { return p.tokens < q.tokens; });
+  // A few bars wide where there is but one.
+  x["scale"] = {{"domain",
+                 {std::min(least->tokens, -kLeastBars * width) - width / 2,
+                  std::max(most->tokens, kLeastBars * width) + width / 2}}};
   json bars = json::parse(R"({"mark": {"type": "rect", "style": "histogram"}})");
   bars["encoding"] = {{"x", x},
                       {"x2", {{"field", "to"}}},
@@ -208,8 +216,18 @@ json DifferencePanel(const Comparison& pair, const PairedLengths& lengths, const
   note["encoding"] = {{"x", {{"value", "width"}}}, {"y", {{"value", 0}}}};
   layers.push_back(note);
   json panel = {{"layer", layers}};
-  panel["data"] = {{"values", Bars(lengths.differences)}};
+  panel["data"] = {{"values", Bars(lengths.differences, width)}};
   return panel;
+}
+
+// Whether every trace is as long as every other: answers of one token, say.
+bool AllAlike(const PairedLengths& lengths) {
+  std::set<int64_t> different;
+  for (const Lengths* of : {&lengths.a, &lengths.b}) {
+    different.insert(of->finished.begin(), of->finished.end());
+    different.insert(of->truncated.begin(), of->truncated.end());
+  }
+  return different.size() < 2;
 }
 
 std::optional<Chart> LengthChart(const Comparison& pair, const ChartLooks& looks, const std::string& name,
@@ -218,7 +236,7 @@ std::optional<Chart> LengthChart(const Comparison& pair, const ChartLooks& looks
       pair.a->run.ask == "generate" && pair.a->Knows("trace_tokens") && pair.b->Knows("trace_tokens");
   if (!known) return std::nullopt;
   const PairedLengths lengths = ReadLengths(pair);
-  if (lengths.differences.empty()) return std::nullopt;
+  if (lengths.differences.empty() || AllAlike(lengths)) return std::nullopt;
   const std::string &a = looks.Shown(pair.a->run.setting), &b = looks.Shown(pair.b->run.setting);
   json rows = json::array();
   const int64_t longest = std::max(lengths.a.Longest(), lengths.b.Longest());

@@ -163,7 +163,7 @@ std::optional<Chart> DifferenceChart(std::span<const Comparison> pairs, const Ch
                     {"difference", 100 * *difference.mean},
                     {"low", 100 * difference.interval->low},
                     {"high", 100 * difference.interval->high},
-                    {"shown", fmt::format("{:+.1f}", 100 * *difference.mean)}});
+                    {"shown", Signed(100 * *difference.mean)}});
   }
   const std::string than = baselines.size() > 1 ? " difference" : " less that of " + *baselines.begin();
   const json x = Quantity("difference", "accuracy" + than + " (points)");

@@ -1,5 +1,7 @@
 #include "reports/charts/spec.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -15,9 +17,15 @@ constexpr const char* kShapes[] = {"circle",        "square",         "triangle-
 // Lengths of dash and gap, in the unit of the lines' width.
 constexpr const char* kDashes[] = {"[1,0]", "[6,2]", "[2,2]", "[8,2,2,2]", "[4,4]"};
 
+// Names beyond the renderer's kColours colours have these again, but for the first: what has the same colour
+// has another shape, and another dash.
+constexpr size_t kColours = 8;
+
+size_t Round(size_t place) { return place < kColours ? 0 : (place - kColours) / (kColours - 1) + 1; }
+
 json Shapes(size_t count) {
   json shapes = json::array();
-  for (size_t i = 0; i < count; ++i) shapes.push_back(kShapes[i % std::size(kShapes)]);
+  for (size_t i = 0; i < count; ++i) shapes.push_back(kShapes[(i + 2 * Round(i)) % std::size(kShapes)]);
   return shapes;
 }
 
@@ -84,6 +92,7 @@ AxisRange RangeOf(std::span<const double> values, double least, double most) {
 
 json Faceted(json unit, const std::vector<std::string>& groups, int columns) {
   if (groups.size() < 2) return unit;
+  if (columns > 1 && groups.size() <= 4) columns = groups.size() == 3 ? 3 : 2;
   json spec;
   spec["facet"] = {{"field", "group"}, {"type", "nominal"}, {"sort", groups}, {"title", nullptr}};
   spec["columns"] = columns;
@@ -97,6 +106,12 @@ Chart MakeChart(const std::string& name, const std::string& title, json spec, js
   spec["$schema"] = "https://vega.github.io/schema/vega-lite/v5.json";
   spec["data"] = {{"values", std::move(rows)}};
   return {ChartName(name), title, std::move(spec)};
+}
+
+std::string Signed(double value) {
+  std::string text = fmt::format("{:+.1f}", value);
+  if (text == "-0.0") text = "+0.0";
+  return text[0] == '-' ? "−" + text.substr(1) : text;
 }
 
 void AddOnce(const std::string& text, std::vector<std::string>* texts) {

@@ -35,12 +35,15 @@ struct AxisRange {
 };
 AxisRange RangeOf(std::span<const double> values, double least, double most);
 
-// `unit` for each of `groups` (the field `group`), `columns` beside each other, headed by the group's name;
-// the unit alone where there is one group.
+// `unit` for each of `groups` (the field `group`), about `columns` beside each other, headed by the group's
+// name; the unit alone where there is one group.
 nlohmann::json Faceted(nlohmann::json unit, const std::vector<std::string>& groups, int columns);
 
 // With $schema and the data.
 Chart MakeChart(const std::string& name, const std::string& title, nlohmann::json spec, nlohmann::json rows);
+
+// "+1.5", "−1.5", with one digit and a true minus.
+std::string Signed(double value);
 
 // Appends what is not there yet.
 void AddOnce(const std::string& text, std::vector<std::string>* texts);

@@ -32,6 +32,8 @@ SERIES = [
     ("#f041a6", "#ff80c0"),
     ("#0f9ddb", "#3bbfff"),
 ]
+# Which of them a setting has, by its place: only the first is one setting's alone.
+SERIES_PLACES = [1] + 5 * list(range(2, len(SERIES) + 1))
 COLOURS = {f"series-{i + 1}": pair for i, pair in enumerate(SERIES)}
 COLOURS |= {
     "ink": ("#1f2328", "#e6e9ee"),
@@ -56,7 +58,7 @@ def config():
         "background": None,
         "padding": 6,
         "view": {"stroke": None, "discreteHeight": {"step": ROW}, "continuousHeight": HEIGHT},
-        "range": {"category": [c[f"series-{i + 1}"] for i in range(len(SERIES))]},
+        "range": {"category": [c[f"series-{i}"] for i in SERIES_PLACES]},
         "axis": {
             "labelFont": FONT, "labelFontSize": 12, "labelColor": c["quiet"], "labelLimit": 300, "labelPadding": 5,
             "titleFont": FONT, "titleFontSize": 12, "titleFontWeight": "normal", "titleColor": c["ink"],
@@ -65,7 +67,7 @@ def config():
         },
         "axisY": {"domain": False, "ticks": False},
         "axisQuantitative": {"tickCount": 6},
-        "axisX": {"labelAngle": 0},
+        "axisX": {"labelAngle": 0, "labelOverlap": "greedy", "labelSeparation": 3},
         "axisDiscrete": {"grid": False, "domain": False, "ticks": False, "labelColor": c["ink"]},
         "legend": {
             "labelFont": FONT, "labelFontSize": 12, "labelColor": c["ink"], "labelLimit": 320, "symbolSize": 70,

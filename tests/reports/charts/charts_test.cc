@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "reports/charts/spec.h"
 #include "reports/figures.h"
 #include "reports/statistics/proportions.h"
 #include "tests/reports/charts/made_runs.h"
@@ -59,6 +60,19 @@ TEST(ChartLooks, AreTheSameInEveryChart) {
     if (chart.name != "passes") CollectDomains(chart.spec, &domains);  // its lines are models
   }
   EXPECT_THAT(domains, ElementsAre(R"(["standard","latent","latent@2"])"));
+}
+
+TEST(ChartLooks, AreAllDifferent) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 30; ++i) names.push_back("latent@" + std::to_string(i));
+  const ChartLooks looks(names);
+  for (const Look second : {Look::kShape, Look::kDash}) {
+    const json encoding = SeriesEncoding(looks, names, second, Legend::kRight);
+    const json& range = encoding[second == Look::kShape ? "shape" : "strokeDash"]["scale"]["range"];
+    std::set<std::string> seen;  // colours as the renderer's range has them
+    for (size_t i = 0; i < names.size(); ++i)
+      EXPECT_TRUE(seen.insert(std::to_string(i == 0 ? 0 : (i - 1) % 7 + 1) + range[i].dump()).second) << i;
+  }
 }
 
 TEST(ChartText, IsOneLineOfUtf8) {
@@ -230,6 +244,16 @@ TEST(LengthCharts, StaySmall) {
     const double tokens = row["tokens"];
     EXPECT_DOUBLE_EQ(row["finished"], 100 * std::min(tokens + 1, 20'000.0) / 20'000);
   }
+}
+
+TEST(LengthCharts, AreNoneWhereAllTracesAreAlike) {
+  std::vector<RunResults> runs = MakeSweep({{"a"}, {"standard", "latent"}, 20});
+  for (RunResults& results : runs) {
+    for (ItemResult& item : results.items) item.samples[0].trace_tokens = 1;
+  }
+  EXPECT_TRUE(LengthCharts(CompareSettings(runs), ChartLooks(runs)).empty());
+  runs[1].items[3].samples[0].trace_tokens = 2;
+  EXPECT_EQ(LengthCharts(CompareSettings(runs), ChartLooks(runs)).size(), 1);
 }
 
 TEST(LengthCharts, AreNoneOfChoices) {

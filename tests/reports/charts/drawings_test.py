@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import os
 import re
 import subprocess
@@ -190,7 +191,42 @@ def luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
+# Machado, Oliveira and Fernandes 2009, full strength, on linear sRGB.
+VISIONS = {
+    "all": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+TO_LMS = [[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566],
+          [0.0883024619, 0.2817188376, 0.6299787005]]
+TO_LAB = [[0.2104542553, 0.7936177850, -0.0040720468], [1.9779984951, -2.4285922050, 0.4505937099],
+          [0.0259040371, 0.7827717662, -0.8086757660]]
+
+
+def times(matrix: list[list[float]], vector: list[float]) -> list[float]:
+    return [sum(a * b for a, b in zip(row, vector, strict=True)) for row in matrix]
+
+
+def oklab(colour: str, vision: str) -> list[float]:
+    channels = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    seen = [min(max(c, 0), 1) for c in times(VISIONS[vision], linear)]
+    return times(TO_LAB, [c ** (1 / 3) for c in times(TO_LMS, seen)])
+
+
 class ColoursTest(unittest.TestCase):
+    def test_series_stay_apart_for_the_colour_blind(self) -> None:
+        for theme in (0, 1):
+            for vision in VISIONS:
+                seen = [oklab(pair[theme], vision) for pair in charts.SERIES]
+                least = min(math.dist(a, b) for i, a in enumerate(seen) for b in seen[:i])
+                self.assertGreater(least, 0.075, (theme, vision))
+
+    def test_the_first_colour_is_one_settings_alone(self) -> None:
+        self.assertEqual(charts.SERIES_PLACES.count(1), 1)
+        self.assertEqual(charts.SERIES_PLACES[:15], [1, 2, 3, 4, 5, 6, 7, 8, 2, 3, 4, 5, 6, 7, 8])
+
     def test_contrast(self) -> None:
         """WCAG: 3:1 for graphics, 4.5:1 for text."""
         for theme in (0, 1):
