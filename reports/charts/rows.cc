@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
 #include "reports/charts/charts.h"
 #include "reports/charts/spec.h"
 #include "reports/figures.h"
+#include "reports/spelling.h"
 
 namespace fullband {
 namespace {
@@ -103,7 +105,7 @@ std::optional<Chart> ThroughputChart(std::span<const RunResults> runs, const Cha
                     {"label", all[i].label},
                     {"series", looks.Shown(runs[i].run.setting)},
                     {"rate", rate},
-                    {"shown", fmt::format("{:.{}f}", rate, rate < 100 ? 1 : 0)}});
+                    {"shown", rate < 100 ? Fixed(rate, 1) : Count(std::llround(rate))}});
   }
   if (rows.empty()) return std::nullopt;
   const json x = Quantity("rate", "generated tokens/s");

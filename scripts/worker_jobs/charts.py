@@ -67,7 +67,8 @@ def config():
         },
         "axisY": {"domain": False, "ticks": False},
         "axisQuantitative": {"tickCount": 6},
-        "axisX": {"labelAngle": 0, "labelOverlap": "greedy", "labelSeparation": 3},
+        "axisX": {"labelAngle": 0},
+        "axisXDiscrete": {"labelOverlap": "greedy", "labelSeparation": 3},
         "axisDiscrete": {"grid": False, "domain": False, "ticks": False, "labelColor": c["ink"]},
         "legend": {
             "labelFont": FONT, "labelFontSize": 12, "labelColor": c["ink"], "labelLimit": 320, "symbolSize": 70,
@@ -109,6 +110,7 @@ def sized(spec):
     own = config()
     width = round((WIDTH - 40 * (panels - 1)) / panels)
     own["view"]["continuousWidth"] = own["view"]["discreteWidth"] = width
+    own["axisXQuantitative"] = {"tickCount": max(3, min(6, width // 45))}
     own["header"]["labelLimit"] = width
     return {**spec, "config": own}
 

@@ -17,8 +17,10 @@ namespace fullband {
 namespace {
 
 using nlohmann::json;
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 const json& Rows(const Chart& chart) { return chart.spec.at("data").at("values"); }
 
@@ -173,6 +175,9 @@ TEST(DifferenceChart, HasTheComparisons) {
     EXPECT_EQ(Rows(chart)[i]["low"], 100 * pairs[i].accuracy.interval->low);
     EXPECT_EQ(Rows(chart)[i]["high"], 100 * pairs[i].accuracy.interval->high);
   }
+  EXPECT_THAT(Rows(chart)[0]["shown"], AnyOf(StartsWith("+"), StartsWith("−")));
+  EXPECT_EQ(Signed(-1.25), "−1.2");
+  EXPECT_EQ(Signed(-0.01), "+0.0");
   EXPECT_EQ(Rows(chart)[0]["label"], "latent");
   EXPECT_EQ(Rows(chart)[1]["label"], "latent@2 *");  // differs in more than the setting
 }
