@@ -32,7 +32,7 @@ void SetPowers(const json& rows, const char* field, json* channel) {
   json marks = json::array();
   for (double power = low; power <= high; power += step) marks.push_back(std::pow(10, power));
   (*channel)["scale"] = {{"type", "log"}, {"domain", {std::pow(10, low), std::pow(10, high)}}};
-  (*channel)["axis"] = {{"grid", true}, {"values", marks}, {"format", ".0e"}};
+  (*channel)["axis"] = {{"grid", true}, {"values", marks}, {"format", "~g"}};
 }
 
 json Panel(const json& rows, const char* field, const char* title, bool logarithmic, const json& look) {

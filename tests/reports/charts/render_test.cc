@@ -15,6 +15,7 @@
 namespace fullband {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -131,6 +132,15 @@ TEST_F(Render, SaysWhichChartCannotBeDrawn) {
 TEST_F(Render, SaysWhatToInstall) {
   const Variable variable("FULLBAND_PYTHON", "/no/such/python3");
   EXPECT_THAT(WordsOf([&] { RenderCharts(charts_, ChartTheme::kLight); }), HasSubstr("scripts/setup"));
+}
+
+TEST_F(Render, SaysWhichPackageIsMissing) {
+  constexpr char kBare[] = "/usr/bin/python3";  // of the system, without our packages
+  if (!fs::exists(kBare)) GTEST_SKIP() << kBare << " is missing";
+  const Variable variable("FULLBAND_PYTHON", kBare);
+  const std::string words = WordsOf([&] { RenderCharts(charts_, ChartTheme::kLight); });
+  if (words == "no error") GTEST_SKIP() << kBare << " has vl_convert";
+  EXPECT_THAT(words, AllOf(HasSubstr("vl_convert"), HasSubstr("scripts/setup")));
 }
 
 TEST_F(Render, SaysWhereItCannotWrite) {
