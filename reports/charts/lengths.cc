@@ -155,7 +155,7 @@ double BarWidth(const std::vector<Difference>& differences) {
   }
 }
 
-json Bars(const std::vector<Difference>& differences, double width) {
+json Bars(const std::vector<Difference>& differences, double width, const std::string& series) {
   struct Counts {
     int64_t finished = 0, truncated = 0;
   };
@@ -167,7 +167,8 @@ json Bars(const std::vector<Difference>& differences, double width) {
   json rows = json::array();
   for (const auto& [index, bar] : counts) {
     const double middle = static_cast<double>(index) * width;
-    rows.push_back({{"from", middle - width / 2},
+    rows.push_back({{"series", series},
+                    {"from", middle - width / 2},
                     {"to", middle + width / 2},
                     {"finished", bar.finished},
                     {"truncated", bar.truncated},
@@ -203,8 +204,6 @@ json DifferencePanel(const Comparison& pair, const PairedLengths& lengths, const
                       {"y", Quantity("finished", "items")},
                       {"y2", {{"datum", 0}}},
                       {"color", look["color"]}};
-  bars["encoding"]["color"].erase("field");
-  bars["encoding"]["color"]["datum"] = b;
   json cut = json::parse(R"({"mark": {"type": "rect", "style": ["histogram", "muted"]}})");
   cut["encoding"] = {{"x", x}, {"x2", {{"field", "to"}}}, {"y", Quantity("both", "items")}};
   cut["encoding"]["y2"] = {{"field", "finished"}};
@@ -216,7 +215,7 @@ json DifferencePanel(const Comparison& pair, const PairedLengths& lengths, const
   note["encoding"] = {{"x", {{"value", "width"}}}, {"y", {{"value", 0}}}};
   layers.push_back(note);
   json panel = {{"layer", layers}};
-  panel["data"] = {{"values", Bars(lengths.differences, width)}};
+  panel["data"] = {{"values", Bars(lengths.differences, width, b)}};
   return panel;
 }
 

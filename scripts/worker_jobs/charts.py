@@ -55,7 +55,7 @@ def config():
     return {
         "font": FONT,
         "aria": False,
-        "background": None,
+        "background": "transparent",
         "padding": 6,
         "view": {"stroke": None, "discreteHeight": {"step": ROW}, "continuousHeight": HEIGHT},
         "range": {"category": [c[f"series-{i}"] for i in SERIES_PLACES]},
@@ -78,9 +78,9 @@ def config():
             "labelFont": FONT, "labelFontSize": 13, "labelFontWeight": "normal", "labelColor": c["ink"],
             "labelAnchor": "start", "labelLimit": 420, "labelPadding": 6, "title": None,
         },
-        "facet": {"spacing": {"row": 22, "column": 28}},
+        "facet": {"spacing": 26},
         "concat": {"spacing": 44},
-        "bar": {"height": {"band": 0.62}},
+        "bar": {"discreteBandSize": {"band": 0.62}},
         "line": {"strokeWidth": 2, "strokeJoin": "round", "strokeCap": "butt"},
         "point": {"size": 64, "strokeWidth": 1.5, "opacity": 1},
         "text": text,
@@ -147,10 +147,9 @@ def shown(element):
     name = element.tag.rpartition("}")[2]
     if name == "g":
         return len(element) > 0
-    if name == "path":
-        painted = any(element.get(key, "none") not in ("none", "transparent") for key in ("fill", "stroke"))
-        return painted and element.get("d", "") not in ("", "M0,0h0v0h0Z")
-    return True
+    if name in ("path", "rect") and all(element.get(key, "none") in ("none", "transparent") for key in ("fill", "stroke")):
+        return False
+    return name != "path" or element.get("d", "") not in ("", "M0,0h0v0h0Z")
 
 
 def attribute(name, text):
