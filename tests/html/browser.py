@@ -125,8 +125,9 @@ class Browser:
                 self._note(answer)
 
     def open(self, path):
+        """Loads a file, or about:blank; a fragment may stand behind the path."""
         self.events, self.errors = [], []
-        self.send("Page.navigate", url=f"file://{path}")
+        self.send("Page.navigate", url=path if path == "about:blank" else f"file://{path}")
         self.wait_for("Page.loadEventFired")
 
     def run(self, script):

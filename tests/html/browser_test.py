@@ -476,6 +476,28 @@ class BrowserTest(unittest.TestCase):
                                 "`${row.cells[0].textContent} ${row.cells[1].textContent}`)")
         self.assertEqual(shown, expected)
 
+    def test_an_open_item_has_an_address(self):
+        self.open()
+        self.run_script("choose('A', 'latent'); choose('B', 'latent@2')")
+        self.open_item(item="12")
+        address = self.run_script("location.hash")
+        self.assertEqual(address, "#item=mini_gsm8k/12&a=1&b=2")
+        self.browser.press("Escape")
+        self.browser.until("location.hash === ''")
+        self.browser.open("about:blank")  # else it would be the same page still
+        self.browser.open(f"{self.page}{address}")
+        self.run_script(TOOLS)
+        self.browser.until("document.querySelectorAll('dialog.item .side').length == 2")
+        self.assertEqual(self.run_script("document.querySelector('#item-title .name').textContent"), "12")
+        self.assertEqual(self.run_script("texts('.side h3')"), ["latent", "latent@2"])
+        self.run_script("location.hash = '#item=mini_choice/3&a=0&b=2'")
+        self.browser.until("texts('#item-title .name')[0] === '3' && texts('.side h3')[0] === 'standard'")
+        for wrong in ("#item=mini_gsm8k/nothing&a=0&b=1", "#item=%/%&a=0&b=1", "#item=mini_gsm8k/1&a=99&b=98"):
+            self.browser.open("about:blank")
+            self.browser.open(f"{self.page}{wrong}")
+            self.assertTrue(self.run_script("performance.getEntriesByName('fullband-ready').length === 1"), wrong)
+            self.quiet()
+
     def test_several_samples(self):
         path = self.folder / "samples.db"
         program("run", "--model", HOME / "models" / "mini-fbt", "--suite", "mini_gsm8k", "--setting", "standard,latent",

@@ -42,6 +42,8 @@ function build() {
   if (readIndex()) {
     buildItems();
     buildDialog();
+    openAddressed();
+    addEventListener("hashchange", openAddressed);
   }
   document.addEventListener("keydown", onKey);
   followSections();

@@ -189,6 +189,7 @@ async function drawItem() {
   const mine = ++opened.drawing;
   const {row} = opened;
   const {suite, item} = row;
+  showAddress(addressOf(row));
   ui.title.replaceChildren(el("span", {class: "suite"}, oneLine(suite.name)), " ",
     el("span", {class: "name"}, oneLine(suite.items[item])));
   ui.place.textContent = `${number.format(state.active + 1)} of ${number.format(state.view.length)}`;
@@ -245,7 +246,12 @@ function buildDialog() {
       el("button", {type: "button", class: "quiet", title: "j", onclick: () => step(1)}, "Next ›"),
       el("button", {type: "button", class: "quiet", title: "Esc", onclick: () => ui.dialog.close()}, "Close")),
     ui.content);
-  ui.dialog.addEventListener("close", () => { ui.content.replaceChildren(); ui.scroll.focus(); });
+  ui.dialog.addEventListener("close", () => {
+    if (ui.dialog.open) return;  // again, in the meantime
+    ui.content.replaceChildren();
+    showAddress("");
+    ui.scroll.focus();
+  });
   ui.dialog.addEventListener("click", (event) => { if (event.target === ui.dialog) ui.dialog.close(); });
   document.body.append(ui.dialog);
 }
