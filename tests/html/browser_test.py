@@ -345,7 +345,7 @@ class BrowserTest(unittest.TestCase):
         self.assertEqual(self.count(), 30)
         outcomes = [self.store.outcomes("mini_gsm8k", setting) for setting in SETTINGS]
         expected = {
-            "settings disagree": lambda verdicts: len(set(verdicts)) > 1,
+            "runs disagree": lambda verdicts: len(set(verdicts)) > 1,
             "only A right": lambda verdicts: verdicts[0] and not verdicts[1],
             "only B right": lambda verdicts: verdicts[1] and not verdicts[0],
             "all right": all,

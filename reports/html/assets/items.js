@@ -14,7 +14,7 @@ const ui = {};
 
 const FILTERS = {
   all: ["all items", () => true],
-  disagree: ["settings disagree", (results) => new Set(results.map((r) => r.share)).size > 1],
+  disagree: ["runs disagree", (results) => new Set(results.map((r) => r.share)).size > 1],
   only_a: ["only A right", (_, a, b) => a && b && a.share > 0 && b.share === 0],
   only_b: ["only B right", (_, a, b) => a && b && b.share > 0 && a.share === 0],
   right: ["all right", (results) => results.length > 0 && results.every((r) => r.share === 1)],

@@ -22,6 +22,14 @@ function followSections() {
   follow();
 }
 
+// Beside the text the contents are open, above it they are folded.
+function foldContents() {
+  const beside = matchMedia("(min-width: 1101px)");
+  const fold = () => { document.querySelector("nav.contents details").open = beside.matches; };
+  beside.addEventListener("change", fold);
+  fold();
+}
+
 // What is folded is printed, too.
 function unfoldForPrint() {
   let unfolded = [];
@@ -37,7 +45,7 @@ function unfoldForPrint() {
 
 function build() {
   addThemeButton(document.querySelector("main > header"));
-  if (matchMedia("(max-width: 1100px)").matches) document.querySelector("nav.contents details").open = false;
+  foldContents();
   for (const table of document.querySelectorAll("main table.figures")) enhanceTable(table);
   if (readIndex()) {
     buildItems();
