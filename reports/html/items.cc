@@ -131,12 +131,15 @@ void HtmlItems::ReadRuns() {
   for (ModelRecord& model : store_.Models()) models[model.id] = std::move(model);
   for (RunRecord& record : records) {
     Run run;
-    const Json identity = Json::parse(record.identity);
     run.imported = ImportedOf(record);
     run.model = models.at(record.model_id).name + (run.imported ? " (imported)" : "");
     run.asked = AskedAs(record);
-    run.tokenizer = identity.value("tokenizer", "");
-    run.end_tokens = identity.value("end_tokens", std::vector<int32_t>{});
+    const Json identity = Json::parse(record.identity, nullptr, false);
+    if (identity.is_object()) {
+      run.tokenizer = identity.value("tokenizer", "");
+      run.end_tokens = identity.value("end_tokens", std::vector<int32_t>{});
+    }
+    if (run.tokenizer.empty()) run.tokenizer = fmt::format("of model {}", record.model_id);
     run.record = std::move(record);
     runs_.push_back(std::move(run));
   }
@@ -299,7 +302,7 @@ Json HtmlItems::Item(const Suite& suite, size_t item, Texts* texts) const {
     size_t run, place;
     SampleRecord sample;
   };
-  std::map<std::string, std::vector<Traced>> traced;  // by tokenizer
+  std::map<std::string, std::vector<Traced>> traced;  // by what their ids mean
   Json runs = Json::array();
   for (size_t i = 0; i < suite.runs; ++i) {
     const Run& run = runs_[suite.first_run + i];
@@ -354,8 +357,9 @@ Json HtmlItems::Sample(const Run& run, const SampleRecord& sample, Texts* texts)
     return entry;
   }
   for (const ChoiceRecord& choice : sample.choices)
-    entry["c"].push_back(
-        {texts->Place(choice.text), Rounded(choice.logprob), choice.tokens, choice.greedy, choice.gold});
+    entry["c"].push_back({texts->Place(choice.text), Rounded(choice.logprob),
+                          run.Knows("choice_tokens") ? Json(choice.tokens) : Json(nullptr), choice.greedy,
+                          choice.gold});
   const auto known = [&](const char* field, int64_t count) {
     return run.Knows(field) ? Json(count) : Json(nullptr);
   };

@@ -48,15 +48,17 @@ class HtmlItems {
   //    {"n", "x": text, "w": [UTF-16 units of each token's text], "k": [prompt, generated, trace tokens],
   //     "s": stop reason, "e": {place: [id, log-probability, runner-up, its log-probability, end token]},
   //     "c": [[choice's text, log-probability, tokens, greedy, gold]],
-  //     "v": [[grader, outcome, extracted, detail]]}, what is not known left out;
-  //  shared beginnings, one a tokenizer: {"m": [[run, sample]...] in order, "n": [tokens], "p": [shared]}
+  //     "v": [[grader, outcome, extracted, detail]]}, what is not known left out or null;
+  //  shared beginnings of traces whose ids mean the same: {"m": [[run, sample]...] in order, "n": [tokens],
+  //  "p": [shared]}
   // Prompt, gold, text and so on are indices of "t"; runs are counted within the suite.
   nlohmann::json Block(size_t i) const;
 
  private:
   struct Run {
     RunRecord record;
-    std::string model, asked, tokenizer;
+    std::string model, asked;
+    std::string tokenizer;  // token ids of runs in which this is the same mean the same
     std::vector<int32_t> end_tokens;
     std::optional<ImportedRun> imported;
     size_t column = 0;

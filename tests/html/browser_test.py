@@ -526,6 +526,9 @@ class BrowserTest(unittest.TestCase):
             "standard": [{"item": "0", "completion": " So it is 1\U0001F642.\n#### 7"}],
             "latent": [{"item": "0", "completion": " So it is 1\U0001F643.\n#### 7"}],
             "latent@2": [{"item": "0", "verdict": True}],
+            # Tokens that nothing tells apart in the text: counted by tokens, marked by characters.
+            "latent@3": [{"item": "0", "completion": " It is 17", "tokens": [5, 6, 7]}],
+            "latent@4": [{"item": "0", "completion": " It is 19", "tokens": [5, 6, 8]}],
         }
         for setting, samples in lines.items():
             file = self.folder / "lines.jsonl"
@@ -544,6 +547,11 @@ class BrowserTest(unittest.TestCase):
         self.assertIn("Imported without its text.", self.run_script("texts('.side')[1]"))
         self.assertIn("correct", self.run_script("texts('.side .badge')[1]"))
         self.assertEqual(self.run_script("all('.trace mark, .parting-line').length"), 0)
+        for select, setting in ((0, "latent@3"), (1, "latent@4")):
+            self.run_script(f"pick(all('dialog .bar select')[{select}], '{setting}')")
+            self.browser.until(f"texts('.side h3')[{select}] === '{setting}'")
+        self.assertEqual(self.run_script("texts('.parting-line')"), ["The same for 2 tokens, then they part."])
+        self.assertEqual(self.run_script("texts('.trace mark')"), ["7", "9"])
         self.quiet()
 
     # --- Texts that are no text

@@ -102,6 +102,60 @@ TEST_F(HtmlItemsTest, BlocksHaveTextsOnceAndWhereTracesPart) {
   EXPECT_EQ(faulty["i"][0]["l"][0]["m"].size(), 1u);
 }
 
+// What another engine's file did not have stands in the store as nothing, and is not taken for something.
+TEST_F(HtmlItemsTest, ImportedRunsLackWhatTheyLack) {
+  const auto add = [&](const std::string& model, const std::string& ask, std::vector<std::string> fields) {
+    ModelRecord record;
+    record.name = record.config = model;
+    RunRecord run;
+    const Json identity = {{"imported", {{"model", model}, {"fields", fields}}}, {"ask", ask}};
+    run.identity = identity.dump();
+    run.key = model + ask;
+    run.model_id = store->AddModel(record);
+    run.suite = ask;
+    run.ask = ask;
+    run.setting = "standard";
+    run.headline = "number";
+    const int64_t id = store->AddRun(run);
+    store->AddItems(id, {{0, "0", 0, "Question", "7", 0, "{}"}});
+    store->ReplaceLease(id, "", {"host", 1, "process", "token", UtcNow()});
+    SessionRecord session;
+    session.run_id = id;
+    session.id = store->AddSession(session);
+    SampleRecord sample;
+    sample.item_id = store->Items(id).at(0).id;
+    sample.finished = UtcNow();
+    if (ask == "choose") sample.choices = {{" word", 0, 5, 5, -1.5, {}, false, true}};
+    if (ask == "generate") sample.text = " 7";
+    if (ask == "generate") sample.tokens = {1, 2};
+    store->AddSample(sample, "token", session);
+  };
+  add("a", "choose", {"logprobs"});
+  add("b", "generate", {"completion"});
+  add("c", "generate", {"completion", "tokens", "generated_tokens"});
+  add("d", "generate", {"completion", "tokens", "generated_tokens"});
+  const HtmlItems items(*store);
+  const Json index = items.Index();
+  for (const Json& run : index["runs"]) {
+    EXPECT_EQ(run["outcomes"], "u");
+    EXPECT_EQ(run["tokens"], nullptr);
+    EXPECT_EQ(run["stops"], false);
+  }
+  EXPECT_EQ(index["columns"][0]["model"], "a (imported)");
+  const Json choice = items.Block(0)["i"][0]["r"][0]["s"][0]["c"][0];
+  EXPECT_EQ(choice[1], -1.5);
+  EXPECT_EQ(choice[2], nullptr);
+  const Json item = items.Block(1)["i"][0];
+  EXPECT_EQ(item["r"][0]["s"][0]["k"], Json({nullptr, nullptr, nullptr}));
+  EXPECT_FALSE(item["r"][0]["s"][0].contains("s"));
+  EXPECT_FALSE(item["r"][0]["s"][0].contains("w"));
+  EXPECT_EQ(item["r"][1]["s"][0]["k"], Json({nullptr, 0, nullptr}));
+  // The ids of b are not known, those of c and d are of different models, and nobody knows what they mean.
+  ASSERT_EQ(item["l"].size(), 2u);
+  EXPECT_EQ(item["l"][0]["m"], Json::parse("[[1, 0]]"));
+  EXPECT_EQ(item["l"][1]["m"], Json::parse("[[2, 0]]"));
+}
+
 TEST_F(HtmlItemsTest, BlocksFollowTheSuites) {
   SyntheticRun run{"standard", {}};
   for (int i = 0; i < 5; ++i) run.samples.push_back({"item " + std::to_string(i), "correct", 1, "end"});

@@ -11,11 +11,14 @@ function divergence(item, a, b) {
     const at = Math.min(lengths[x], ...shared.slice(Math.min(x, y), Math.max(x, y)));
     return {kind: "tokens", at, same: at === lengths[x] && at === lengths[y]};
   }
-  if (a.text === null || b.text === null) return null;
+  return a.text === null || b.text === null ? null : textDivergence(a.text, b.text);
+}
+
+function textDivergence(a, b) {
   let at = 0;
-  while (at < a.text.length && at < b.text.length && a.text[at] === b.text[at]) ++at;
-  if (at > 0 && /[\ud800-\udbff]/.test(a.text[at - 1])) --at;  // characters that share their first half
-  return {kind: "text", at, same: at === a.text.length && at === b.text.length};
+  while (at < a.length && at < b.length && a[at] === b[at]) ++at;
+  if (at > 0 && /[\ud800-\udbff]/.test(a[at - 1])) --at;  // characters that share their first half
+  return {kind: "text", at, same: at === a.length && at === b.length};
 }
 
 // [text before, the token or character itself, text after]

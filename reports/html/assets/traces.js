@@ -64,8 +64,11 @@ function traceText(side, other, parting) {
     box.append(visible(side.text));
     return box;
   }
-  const [before, token, after] = cutAt(side, parting);
-  const ends = !token && (parting.kind === "text" || !(side.data.e && side.data.e[parting.at]));
+  // Of imported tokens it may be unknown which of them gave which part of the text.
+  const place = parting.kind === "tokens" && !side.data.w && other.text !== null
+    ? textDivergence(side.text, other.text) : parting;
+  const [before, token, after] = cutAt(side, place);
+  const ends = !token && (place.kind === "text" || !(side.data.e && side.data.e[place.at]));
   const detail = side.data.e && side.data.e[parting.at];
   // A token without text of its own: an end token, a piece of a character, what stands behind a stop string.
   const unseen = ends ? "⟨ends here⟩" : `⟨${detail && detail[4] ? "end token" : "token"} ${detail ? detail[0] : ""}⟩`;
@@ -77,7 +80,7 @@ function traceText(side, other, parting) {
 
 function choicesTable(side, texts) {
   const choices = side.data.c;
-  const best = Math.max(...choices.map(([, logprob]) => logprob));
+  const best = Math.max(...choices.map(([, logprob]) => logprob ?? -Infinity));
   return el("table", {class: "figures choices"},
     el("thead", {}, el("tr", {}, el("th", {scope: "col"}, "choice"),
       el("th", {scope: "col", class: "r"}, "log-probability"), el("th", {scope: "col", class: "r"}, "tokens"))),
@@ -87,7 +90,8 @@ function choicesTable(side, texts) {
         el("td", {class: "long"}, el("bdi", {}, visible(textAt(texts, text).trim())),
           gold ? el("span", {class: "tag"}, "reference") : null,
           likeliest ? el("span", {class: "tag"}, "most likely") : null),
-        el("td", {class: "r"}, logprob.toFixed(3)), el("td", {class: "r"}, number.format(tokens)));
+        el("td", {class: "r"}, logprob === null ? "–" : logprob.toFixed(3)),
+        el("td", {class: "r"}, tokens === null ? "–" : number.format(tokens)));
     })));
 }
 
