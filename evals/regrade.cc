@@ -1,134 +1,28 @@
 #include "evals/regrade.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "common/error.h"
-#include "common/names.h"
 #include "evals/aligned_table.h"
 #include "evals/choose.h"
 #include "evals/execute.h"
 #include "evals/grading.h"
-#include "evals/lease.h"
+#include "evals/regrade_runs.h"
 #include "evals/sample_thoughts.h"
 #include "evals/store/imported.h"
-#include "tasks/suite.h"
-#include "tasks/suite_definition.h"
 
 namespace fullband {
 namespace {
 
 constexpr size_t kMostDifferences = 5;  // of a run and grader that notes tell of one by one
-
-std::string Key(const RunRecord& run) { return run.key.substr(0, 8); }
-
-bool IsPath(const std::string& suite) {
-  return suite.find('/') != std::string::npos || suite.ends_with(".toml");
-}
-
-// The file's suite, where there is such a file and it can be read.
-std::optional<Suite> PresentSuite(const std::string& name) {
-  try {
-    return LoadSuite(name);
-  } catch (const Error&) {
-    if (IsPath(name)) throw;
-    return std::nullopt;
-  }
-}
-
-// Whether there is something to grade; an imported run may have verdicts alone.
-bool Gradable(const RunRecord& run) {
-  const std::optional<ImportedRun> imported = ImportedOf(run);
-  return !imported || imported->Gradable();
-}
-
-std::vector<RunRecord> ChosenRuns(Store& store, const RegradeRequest& request, const std::string& suite,
-                                  RegradeResult* result) {
-  if (!request.run.empty()) {
-    const RunRecord run = store.FindRun(request.run);
-    if (run.suite != suite)
-      throw UsageError("--run " + request.run, fmt::format("is a run of {}, not of {}", run.suite, suite),
-                       "name its suite, or another run");
-    if (!Gradable(run))
-      throw UsageError("--run " + request.run, "was imported with verdicts alone, there is nothing to grade",
-                       "name another run");
-    return {run};
-  }
-  std::vector<RunRecord> chosen;
-  std::set<std::string> there;
-  for (RunRecord& run : store.Runs()) {
-    there.insert(run.suite);
-    if (run.suite != suite) continue;
-    if (Gradable(run))
-      chosen.push_back(std::move(run));
-    else
-      result->notes.push_back(
-          fmt::format("run {}: was imported with verdicts alone, there is nothing to grade", Key(run)));
-  }
-  if (chosen.empty() && result->notes.empty())
-    throw UsageError(
-        "--suite " + suite, fmt::format("{} has no run of it", store.path().string()),
-        there.empty() ? "it has none at all" : fmt::format("it has runs of {}", fmt::join(there, ", ")));
-  return chosen;
-}
-
-// The suite as the run was asked.
-Suite AskedSuite(const RunRecord& run) {
-  const auto identity = nlohmann::json::parse(run.identity, nullptr, false);
-  const nlohmann::json::json_pointer key("/suite/definition");
-  if (!identity.is_object() || !identity.contains(key) || !identity.at(key).is_object())
-    throw Error(fmt::format("run {}", Key(run)), "its identity does not hold the suite's definition",
-                "restore a copy of the store");
-  return SuiteOfDefinition(identity.at(key), fmt::format("run {}, suite {}", Key(run), run.suite));
-}
-
-std::vector<std::string> KnownGraders(Ask ask) {
-  return ask == Ask::kChoose ? ChoiceMetricNames() : GraderNames();
-}
-
-// Those of the suite, or those asked for.
-std::vector<Judge> ChosenJudges(Suite suite, const std::vector<std::string>& wanted,
-                                const GradingOptions& options) {
-  std::vector<Judge> judges = JudgesOf(suite, options);
-  if (wanted.empty()) return judges;
-  std::vector<Judge> chosen;
-  for (const std::string& name : wanted) {
-    const auto has = [&](const Judge& judge) { return judge.name == name; };
-    auto found = std::find_if(judges.begin(), judges.end(), has);
-    if (found == judges.end()) {
-      try {
-        suite.graders.push_back(name);
-        judges = JudgesOf(suite, options);
-      } catch (const Error& error) {
-        const std::vector<std::string> known = KnownGraders(suite.ask);
-        const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
-        throw UsageError("--grader " + name,
-                         is_known ? error.why() : fmt::format("is no grader for {}", suite.name),
-                         is_known ? error.remedy() : DidYouMean(name, known));
-      }
-      found = std::find_if(judges.begin(), judges.end(), has);
-    }
-    chosen.push_back(*found);
-  }
-  return chosen;
-}
-
-// A verdict that says nothing of the text: the grader failed, or had no time.
-bool IsNone(const GradeRecord& grade) {
-  return grade.outcome == OutcomeName(Outcome::kTimeout) ||
-         (grade.outcome == OutcomeName(Outcome::kFault) && grade.detail == "grader_failed");
-}
 
 // What a program printed and where it was in memory differs from run to run: there the outcome counts.
 bool SameVerdict(const GradeRecord& a, const GradeRecord& b) {
@@ -171,16 +65,11 @@ class RunGrader {
   // Stops early where it is asked to.
   void Work() {
     queue_ = Samples();
-    progress_.Begin(fmt::format("{} {} ({})", run_.suite, run_.setting, Key(run_)),
+    progress_.Begin(fmt::format("{} {} ({})", run_.suite, run_.setting, ShortKey(run_)),
                     static_cast<int64_t>(queue_.size()), 0);
-    const auto at_once = static_cast<size_t>(MostAtOnce(judges_));
-    {
-      std::vector<std::jthread> helpers;
-      for (size_t i = 1; i < std::min(at_once, queue_.size()); ++i) helpers.emplace_back([this] { Help(); });
-      Help();
-    }
-    if (failure_) std::rethrow_exception(failure_);
-    result_->stopped |= next_ < queue_.size();
+    const size_t begun = WorkThrough(queue_.size(), static_cast<size_t>(MostAtOnce(judges_)), request_.stop,
+                                     [this](size_t i, auto& lock) { Work(queue_[i], lock); });
+    result_->stopped |= begun < queue_.size();
     progress_.End(rows_.front().counted, rows_.front().correct);
     for (RegradeRow& row : rows_) Conclude(&row);
   }
@@ -206,25 +95,14 @@ class RunGrader {
     return samples;
   }
 
-  // Takes samples until there are none left. On several threads: what they share is touched under the mutex,
-  // and judges are called outside of it.
-  void Help() {
-    std::unique_lock lock(mutex_);
-    while (next_ < queue_.size() && !failure_ && !(request_.stop && *request_.stop)) {
-      const int64_t id = queue_[next_++];
-      try {
-        const auto [sample, gold] = store_.SampleWithGold(id);
-        const std::vector<GradeRecord> earlier = store_.GradesOfSample(id);
-        lock.unlock();
-        std::vector<GradeRecord> grades = Judged(sample, gold, earlier);
-        lock.lock();
-        Take(sample, earlier, grades);
-        progress_.Advance(1, 0, rows_.front().counted, rows_.front().correct);
-      } catch (...) {
-        if (!lock.owns_lock()) lock.lock();
-        failure_ = std::current_exception();
-      }
-    }
+  void Work(int64_t id, std::unique_lock<std::mutex>& lock) {
+    const auto [sample, gold] = store_.SampleWithGold(id);
+    const std::vector<GradeRecord> earlier = store_.GradesOfSample(id);
+    lock.unlock();
+    const std::vector<GradeRecord> grades = Judged(sample, gold, earlier);
+    lock.lock();
+    Take(sample, earlier, grades);
+    progress_.Advance(1, 0, rows_.front().counted, rows_.front().correct);
   }
 
   static const GradeRecord* Find(const std::vector<GradeRecord>& grades, const Judge& judge) {
@@ -272,16 +150,16 @@ class RunGrader {
       ++row->same;
       return false;
     }
-    const bool repairs = IsNone(present) && !IsNone(now);
-    if (!IsNone(present) && !IsNone(now)) {
+    const bool repairs = IsNoVerdict(present) && !IsNoVerdict(now);
+    if (!IsNoVerdict(present) && !IsNoVerdict(now)) {
       ++row->different;
       if (static_cast<size_t>(row->different) <= kMostDifferences)
         result_->notes.push_back(
             fmt::format("run {}, item {}, sample {}: {} version {} had said {} ({}), and now says {} ({})",
-                        Key(run_), sample.item, sample.sample, present.grader, present.version,
+                        ShortKey(run_), sample.item, sample.sample, present.grader, present.version,
                         present.outcome, Shown(present), now.outcome, Shown(now)));
     }
-    const bool replaces = repairs || (request_.replace && !IsNone(now));
+    const bool replaces = repairs || (request_.replace && !IsNoVerdict(now));
     row->replaced += replaces;
     return replaces;
   }
@@ -319,9 +197,9 @@ class RunGrader {
     if (row->newest > row->version)
       result_->notes.push_back(fmt::format(
           "run {}: the store has verdicts of {} version {}, newer than this program's {}; reports use those",
-          Key(run_), row->grader, row->newest, row->version));
+          ShortKey(run_), row->grader, row->newest, row->version));
     if (static_cast<size_t>(row->different) > kMostDifferences)
-      result_->notes.push_back(fmt::format("run {}: {} more verdicts of {} version {} differ", Key(run_),
+      result_->notes.push_back(fmt::format("run {}: {} more verdicts of {} version {} differ", ShortKey(run_),
                                            static_cast<size_t>(row->different) - kMostDifferences,
                                            row->grader, row->version));
     result_->rows.push_back(std::move(*row));
@@ -335,26 +213,7 @@ class RunGrader {
   std::vector<Judge> judges_;
   std::vector<RegradeRow> rows_;  // of each judge
   std::vector<int64_t> queue_;    // ids of samples
-  size_t next_ = 0;
-  std::exception_ptr failure_;
-  std::mutex mutex_;  // of all that changes, and of the store's connection
 };
-
-void NoteLease(Store& store, const RunRecord& run, RegradeResult* result) {
-  const std::optional<LeaseRecord> held = store.Lease(run.id);
-  if (!held || !IsAlive(*held, ThisProcess(), UtcNow(), LeaseTimes().silent)) return;
-  result->notes.push_back(
-      fmt::format("run {}: process {} on {} is working on it; what it adds from now on is graded by its own "
-                  "graders alone",
-                  Key(run), held->pid, held->host));
-}
-
-void NoteDefinition(const std::optional<Suite>& present, const RunRecord& run, RegradeResult* result) {
-  if (!present || AskedSuite(run).definition == present->definition) return;
-  result->notes.push_back(fmt::format(
-      "run {}: {} has changed since it was asked (version {} then, {} now); it is graded as it was asked",
-      Key(run), run.suite, run.suite_version, present->version));
-}
 
 }  // namespace
 
@@ -362,16 +221,13 @@ RegradeResult Regrade(const RegradeRequest& request, Progress& progress) {
   if (!std::filesystem::exists(request.store))
     throw Error(request.store.string(), "no such store", "fullband run --store makes one");
   const std::unique_ptr<Store> store = OpenStore(request.store, StoreMode::kReadWrite);
-  const std::optional<Suite> present = PresentSuite(request.suite);
   RegradeResult result;
-  const std::vector<RunRecord> runs =
-      ChosenRuns(*store, request, IsPath(request.suite) ? present->name : request.suite, &result);
+  const std::vector<RunRecord> runs = ChosenRuns(*store, request, &result.notes);
   std::map<int64_t, std::string> models;
   for (const ModelRecord& model : store->Models()) models[model.id] = model.name;
   for (const RunRecord& run : runs) {
     RunGrader grader(*store, request, run, models[run.model_id], progress, &result);
-    NoteDefinition(present, run, &result);
-    NoteLease(*store, run, &result);
+    NoteCircumstances(*store, request, run, &result.notes);
     grader.Work();
     if (result.stopped) break;
   }
@@ -387,8 +243,8 @@ std::string RegradeTable(const std::vector<RegradeRow>& rows) {
     const std::string changed = row.previous == 0 ? "-"
                                                   : fmt::format("{} (+{} -{}) since {}", row.changed,
                                                                 row.gained, row.lost, row.previous);
-    table.push_back({row.model, row.run.setting, Key(row.run), row.grader, fmt::format("{}", row.version),
-                     fmt::format("{}", row.graded), count(row.same),
+    table.push_back({row.model, row.run.setting, ShortKey(row.run), row.grader,
+                     fmt::format("{}", row.version), fmt::format("{}", row.graded), count(row.same),
                      row.replaced == 0 ? count(row.different)
                                        : fmt::format("{} ({} replaced)", row.different, row.replaced),
                      row.counted + row.faults == 0 ? "-" : fmt::format("{}/{}", row.correct, row.counted),
