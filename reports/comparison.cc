@@ -1,14 +1,14 @@
 #include "reports/comparison.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <nlohmann/json.hpp>
-#include <set>
+#include <cstdlib>
+#include <deque>
 #include <unordered_map>
 
-#include "reports/figures.h"
-#include "reports/statistics/bootstrap.h"
+#include "reports/comparisons/identities.h"
+#include "reports/comparisons/paired_items.h"
+#include "reports/comparisons/resampled.h"
+#include "reports/statistics/clusters.h"
 #include "reports/statistics/significance.h"
 #include "reports/statistics/summaries.h"
 
@@ -16,171 +16,129 @@ namespace fullband {
 
 namespace {
 
-using nlohmann::json;
-
-// Two runs' values of one item, both valid.
-struct Pair {
-  double score_a = 0, score_b = 0;
-  double length_a = 0, length_b = 0;
-  bool truncated = false;
-  bool identical = false;
-};
-
-bool Any(const ItemResult& item, const std::string& grader, Result result) {
-  return std::any_of(item.samples.begin(), item.samples.end(),
-                     [&](const SampleResult& sample) { return sample.Of(grader) == result; });
-}
-
-double MeanLength(const ItemResult& item) {
-  double sum = 0;
-  for (const SampleResult& sample : item.samples) sum += static_cast<double>(sample.trace_tokens);
-  return sum / static_cast<double>(item.samples.size());
-}
-
-bool Truncated(const ItemResult& item) {
-  return std::any_of(item.samples.begin(), item.samples.end(),
-                     [](const SampleResult& s) { return s.truncated; });
-}
-
-bool SameTraces(const ItemResult& a, const ItemResult& b) {
-  return std::equal(a.samples.begin(), a.samples.end(), b.samples.begin(), b.samples.end(),
-                    [](const SampleResult& x, const SampleResult& y) {
-                      return x.sample == y.sample && x.tokens_sha256 == y.tokens_sha256;
-                    });
-}
-
-PairedDifference Difference(const std::vector<double>& differences) {
-  return {static_cast<int64_t>(differences.size()), Mean(differences), BootstrapMean(differences)};
-}
-
-void CountDiscordance(const std::vector<Pair>& pairs, Comparison* comparison) {
-  for (const Pair& pair : pairs) {
-    const bool a = pair.score_a == 1, b = pair.score_b == 1;
-    comparison->both += a && b;
-    comparison->only_a += a && !b;
-    comparison->only_b += !a && b;
-    comparison->neither += !a && !b;
+PairedCounts CountsOf(const PairedItems& pairs) {
+  PairedCounts counts;
+  for (const ItemPair& pair : pairs.valid) {
+    const bool a = pair.a->score == 1, b = pair.b->score == 1;
+    counts.both += a && b;
+    counts.only_a += a && !b;
+    counts.only_b += !a && b;
+    counts.neither += !a && !b;
   }
-  comparison->p = McNemarExact(comparison->only_a, comparison->only_b);
+  return counts;
 }
 
-void CompareValues(const std::vector<Pair>& pairs, Comparison* comparison) {
-  std::vector<double> scores, lengths, finished, right, identical;
-  for (const Pair& pair : pairs) {
-    const double length = pair.length_b - pair.length_a;
-    scores.push_back(pair.score_b - pair.score_a);
-    lengths.push_back(length);
-    if (!pair.truncated) finished.push_back(length);
-    if (pair.score_a == 1 && pair.score_b == 1) right.push_back(length);
-    identical.push_back(pair.identical ? 1 : 0);
+Estimate WilsonShare(int64_t right, int64_t items) {
+  Estimate estimate;
+  estimate.items = items;
+  if (items == 0) return estimate;
+  estimate.value = static_cast<double>(right) / static_cast<double>(items);
+  estimate.interval = WilsonInterval(static_cast<double>(right), items);
+  return estimate;
+}
+
+std::vector<ItemSamples> ScoresOf(const PairedItems& pairs, const ItemValues* ItemPair::*side) {
+  std::vector<ItemSamples> scores;
+  for (const ItemPair& pair : pairs.valid) scores.push_back({(pair.*side)->score});
+  return scores;
+}
+
+// Of the items' mean scores. Within what shares can be; where all items have the same, and so no spread,
+// Wilson's interval over items.
+Estimate ClusteredShare(const std::vector<ItemSamples>& scores) {
+  Estimate estimate = ClusteredMean(scores);
+  if (!estimate.error || *estimate.error == 0) {
+    double right = 0;
+    for (const ItemSamples& item : scores) right += item.front();
+    if (estimate.items > 0) estimate.interval = WilsonInterval(right, estimate.items);
+  } else {
+    estimate.interval =
+        Interval{std::max(estimate.interval->low, 0.0), std::min(estimate.interval->high, 1.0)};
   }
-  comparison->accuracy = Difference(scores);
-  if (comparison->a->run.ask != "generate") return;
-  const auto both_know = [&](const char* field) {
-    return comparison->a->Knows(field) && comparison->b->Knows(field);
-  };
-  if (both_know("tokens")) comparison->identical = Mean(identical);
-  if (!both_know("trace_tokens")) return;
-  comparison->length = Difference(lengths);
-  if (both_know("stop_reason")) comparison->length_finished = Difference(finished);
-  comparison->length_right = Difference(right);
+  return estimate;
 }
 
-// Leaves of a JSON value by their dotted names.
-void Flatten(const json& value, const std::string& name, std::map<std::string, std::string>* leaves) {
-  if (!value.is_object()) {
-    (*leaves)[name] = value.dump();
+void CompareAccuracy(const PairedItems& pairs, Comparison* comparison) {
+  if (comparison->single) {
+    const PairedCounts counts = comparison->counts = CountsOf(pairs);
+    comparison->accuracy_a = WilsonShare(counts.both + counts.only_a, comparison->items);
+    comparison->accuracy_b = WilsonShare(counts.both + counts.only_b, comparison->items);
+    comparison->accuracy = PairedProportionDifference(counts);
+    if (comparison->items > 0) comparison->p = McNemarExact(counts.only_a, counts.only_b);
     return;
   }
-  for (const auto& [key, inner] : value.items())
-    Flatten(inner, name.empty() ? key : name + '.' + key, leaves);
+  const std::vector<ItemSamples> a = ScoresOf(pairs, &ItemPair::a), b = ScoresOf(pairs, &ItemPair::b);
+  comparison->accuracy_a = ClusteredShare(a);
+  comparison->accuracy_b = ClusteredShare(b);
+  comparison->accuracy = ClusteredDifference(a, b);
+  comparison->p = ClusteredDifferenceP(comparison->accuracy);
 }
 
-std::string Short(const std::string& text) { return text.size() <= 40 ? text : text.substr(0, 37) + "..."; }
+std::optional<double> SameTraces(const PairedItems& pairs) {
+  const auto same = [](const ItemPair& pair) {
+    const std::vector<SampleResult>&a = pair.a->item->samples, &b = pair.b->item->samples;
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const SampleResult& x, const SampleResult& y) {
+                        return x.sample == y.sample && x.tokens_sha256 == y.tokens_sha256;
+                      });
+  };
+  if (pairs.valid.empty()) return std::nullopt;
+  return static_cast<double>(std::count_if(pairs.valid.begin(), pairs.valid.end(), same)) /
+         static_cast<double>(pairs.valid.size());
+}
 
-std::vector<std::string> IdentityDifferences(const RunRecord& a, const RunRecord& b) {
-  std::map<std::string, std::string> left, right;
-  Flatten(json::parse(a.identity, nullptr, false), "", &left);
-  Flatten(json::parse(b.identity, nullptr, false), "", &right);
-  std::set<std::string> names;
-  for (const auto& [name, value] : left) names.insert(name);
-  for (const auto& [name, value] : right) names.insert(name);
-  std::vector<std::string> differences;
-  for (const std::string& name : names) {
-    // Two imported runs are two files, whatever was done.
-    if (name == "setting" || name == "imported.file_sha256" || name == "imported.fields") continue;
-    const std::string x = left.contains(name) ? left[name] : "none",
-                      y = right.contains(name) ? right[name] : "none";
-    if (x != y) differences.push_back(fmt::format("{} ({}, {})", name, Short(x), Short(y)));
+// What several pairs share.
+struct Work {
+  Identities identities;
+  std::unordered_map<const RunResults*, RunValues> values;
+  Resampled resampled;
+
+  const RunValues& Of(const RunResults* run) { return values.try_emplace(run, *run).first->second; }
+
+  // The most tokens that either run may generate.
+  std::optional<double> Budget(const RunResults& a, const RunResults& b) {
+    std::optional<double> budget;
+    for (const RunResults* run : {&a, &b}) {
+      const double most = std::atof(identities.Leaf(*run, "max_new_tokens").c_str());
+      if (most > 0) budget = budget ? std::min(*budget, most) : most;
+    }
+    return budget;
   }
-  return differences;
-}
+};
 
-// Runs that may be compared as settings lie in one group.
-bool SameGroup(const RunResults& a, const RunResults& b) {
-  return a.run.model_id == b.run.model_id && a.run.suite == b.run.suite && a.run.format == b.run.format &&
-         a.run.shots == b.run.shots && a.run.ask == b.run.ask;
+void CompareItems(const RunPair& runs, Comparison* comparison, Work* work) {
+  const RunResults &a = *runs.a, &b = *runs.b;
+  comparison->a = &a;
+  comparison->b = &b;
+  comparison->same_model = a.run.model_id == b.run.model_id;
+  comparison->same_setting = a.run.setting == b.run.setting;
+  comparison->also_differs = work->identities.Differences(a, b);
+  const PairedItems pairs = PairItems(work->Of(&a), work->Of(&b));
+  comparison->items = static_cast<int64_t>(pairs.valid.size());
+  comparison->faults = pairs.faults;
+  comparison->ungraded = pairs.ungraded;
+  comparison->unpaired = pairs.unpaired;
+  comparison->single = a.samples_per_item <= 1 && b.samples_per_item <= 1;
+  CompareAccuracy(pairs, comparison);
+  if (a.run.ask != "generate" || b.run.ask != "generate") return;
+  if (SameTokens(a, b)) comparison->identical = SameTraces(pairs);
+  if (a.Knows("trace_tokens") && b.Knows("trace_tokens"))
+    CompareLengths(pairs, work->Budget(a, b), &comparison->lengths.emplace(), &work->resampled);
 }
 
 }  // namespace
 
-Comparison Compare(const RunResults& a, const RunResults& b) {
-  Comparison comparison;
-  comparison.a = &a;
-  comparison.b = &b;
-  comparison.also_differs = IdentityDifferences(a.run, b.run);
-  comparison.single = a.samples_per_item <= 1 && b.samples_per_item <= 1;
-  std::unordered_map<std::string, const ItemResult*> of_b;
-  for (const ItemResult& item : b.items) {
-    if (!item.samples.empty()) of_b[item.item] = &item;
-  }
-  comparison.unpaired = static_cast<int64_t>(of_b.size());
-  std::vector<Pair> pairs;
-  for (const ItemResult& x : a.items) {
-    if (x.samples.empty()) continue;
-    const auto found = of_b.find(x.item);
-    comparison.unpaired += found == of_b.end() ? 1 : -1;
-    if (found == of_b.end()) continue;
-    const ItemResult& y = *found->second;
-    if (Any(x, a.run.headline, Result::kFault) || Any(y, b.run.headline, Result::kFault)) {
-      ++comparison.faults;
-    } else if (Any(x, a.run.headline, Result::kUngraded) || Any(y, b.run.headline, Result::kUngraded)) {
-      ++comparison.ungraded;
-    } else {
-      pairs.push_back({*ItemScore(x, a.run.headline), *ItemScore(y, b.run.headline), MeanLength(x),
-                       MeanLength(y), Truncated(x) || Truncated(y), SameTraces(x, y)});
-    }
-  }
-  comparison.items = static_cast<int64_t>(pairs.size());
-  if (comparison.single) CountDiscordance(pairs, &comparison);
-  CompareValues(pairs, &comparison);
-  return comparison;
+std::vector<Comparison> CompareAll(std::span<const RunPair> pairs) {
+  std::vector<Comparison> comparisons(pairs.size());
+  Work work;
+  for (size_t i = 0; i < pairs.size(); ++i) CompareItems(pairs[i], &comparisons[i], &work);
+  work.resampled.Run();
+  return comparisons;
 }
 
-std::vector<Comparison> CompareSettings(std::span<const RunResults> runs) {
-  // Whether a pair differs in its setting alone, by the group's first run and the two settings.
-  struct Candidate {
-    const RunResults *a, *b;
-    bool clean;
-  };
-  std::vector<Candidate> candidates;
-  for (size_t i = 0; i < runs.size(); ++i) {
-    for (size_t j = i + 1; j < runs.size(); ++j) {
-      if (!SameGroup(runs[i], runs[j]) || runs[i].run.setting == runs[j].run.setting) continue;
-      candidates.push_back({&runs[i], &runs[j], IdentityDifferences(runs[i].run, runs[j].run).empty()});
-    }
-  }
-  const auto has_clean = [&](const Candidate& pair) {
-    return std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& other) {
-      return other.clean && SameGroup(*other.a, *pair.a) && other.a->run.setting == pair.a->run.setting &&
-             other.b->run.setting == pair.b->run.setting;
-    });
-  };
-  std::vector<Comparison> comparisons;
-  for (const Candidate& pair : candidates) {
-    if (pair.clean || !has_clean(pair)) comparisons.push_back(Compare(*pair.a, *pair.b));
-  }
-  return comparisons;
+Comparison Compare(const RunResults& a, const RunResults& b) {
+  const RunPair pair{&a, &b};
+  return CompareAll({&pair, 1}).front();
 }
 
 }  // namespace fullband

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <system_error>
 
 #include "common/error.h"
+#include "reports/comparisons/families.h"
+#include "reports/comparisons/sections.h"
 #include "reports/document/markdown.h"
 #include "reports/document/tables.h"
 #include "reports/sections/sections.h"
@@ -16,7 +19,7 @@ namespace fullband {
 
 namespace {
 
-Section SuiteSection(const SuiteRows& suite) {
+Section SuiteSection(const SuiteRows& suite, std::span<const Comparison> comparisons) {
   Section section{suite.suite, SafeName(suite.suite), {}};
   const auto add = [&](std::optional<Section> part) {
     if (part) section.sections.push_back(std::move(*part));
@@ -29,7 +32,8 @@ Section SuiteSection(const SuiteRows& suite) {
   add(LengthSection(suite));
   add(ThoughtSection(suite));
   add(CostSection(suite));
-  add(PairSection(suite));
+  add(SettingsSection(suite.suite, comparisons));
+  add(ModelsSection(suite.suite, comparisons));
   return section;
 }
 
@@ -56,17 +60,25 @@ Document BuildReport(const std::filesystem::path& store, std::span<const RunResu
   if (runs.empty()) throw Error(store.string(), "holds no runs", "fullband run --store adds some");
   CheckKs(runs, options.pass_k);
   Document document{"Fullband report", HeadBlocks(store, runs), {}};
+  std::vector<Comparison> all;
   for (auto begin = runs.begin(); begin != runs.end();) {
     const auto end =
         std::find_if(begin, runs.end(), [&](const RunResults& r) { return r.run.suite != begin->run.suite; });
-    document.sections.push_back(SuiteSection(RowsOfSuite({begin, end}, options.pass_k)));
+    std::vector<Comparison> comparisons = CompareSuite({begin, end});
+    AddSources(options.sources, &comparisons);
+    document.sections.push_back(SuiteSection(RowsOfSuite({begin, end}, options.pass_k), comparisons));
+    std::move(comparisons.begin(), comparisons.end(), std::back_inserter(all));
     begin = end;
   }
+  if (const std::vector<AcrossSuites> across = CompareAcrossSuites(all); !across.empty())
+    document.sections.push_back(AcrossSuitesSection(across));
   return document;
 }
 
 Document BuildReport(Store& store, const ReportOptions& options) {
-  return BuildReport(store.path(), ReadResults(store, options.read), options);
+  ReportOptions with_sources = options;
+  with_sources.sources = SourcesOf(store);
+  return BuildReport(store.path(), ReadResults(store, options.read), with_sources);
 }
 
 std::string RenderReport(Store& store, const ReportOptions& options) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "evals/store/store.h"
+#include "reports/comparisons/sources.h"
 #include "reports/document/document.h"
 #include "reports/results.h"
 
@@ -16,11 +17,12 @@ namespace fullband {
 struct ReportOptions {
   std::vector<int> pass_k;  // the k of pass@k and maj@k; none: those of UsualKs
   ReadOptions read;
+  ComparisonSources sources = {};  // where traces part, overhead: both are left out without
 };
 
 // Every suite with its runs (accuracy, graders, trace lengths, cost) and every pair of settings on the same
-// weights. Throws Error where the store has no runs, and a usage Error where no run has as many samples of an
-// item as a k asks for.
+// weights and of models under the same setting. Throws Error where the store has no runs, and a usage Error
+// where no run has as many samples of an item as a k asks for.
 Document BuildReport(Store& store, const ReportOptions& options = {});
 
 // The same of runs that were read (all of a store's, as ReadResults sorts them); `store` is its path.

@@ -174,7 +174,10 @@ std::vector<RunResults> ReadResults(Store& store, const ReadOptions& options) {
   std::map<int64_t, ModelRecord> models;
   for (const ModelRecord& model : store.Models()) models[model.id] = model;
   std::vector<RunResults> all;
-  for (const RunRecord& run : runs) all.push_back(ReadRun(store, run, models.at(run.model_id), options));
+  for (const RunRecord& run : runs) {
+    if (!options.wanted || options.wanted(run))
+      all.push_back(ReadRun(store, run, models.at(run.model_id), options));
+  }
   std::sort(all.begin(), all.end(), RunBefore);
   return all;
 }

@@ -97,6 +97,7 @@ struct ReadOptions {
   // What counts thoughts in a run's samples, with their blobs (evals/sample_thoughts.h). Empty: there are
   // none.
   std::function<std::function<ThoughtTokens(const SampleRecord&)>(const RunRecord&)> thoughts;
+  std::function<bool(const RunRecord&)> wanted = {};  // which runs are read; empty: all
 };
 
 // All runs of a store, sorted: suite, model, format, shots, setting, age.

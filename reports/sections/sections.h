@@ -23,6 +23,5 @@ std::vector<Section> BreakdownSections(const SuiteRows& suite);    // one for ea
 std::optional<Section> LengthSection(const SuiteRows& suite);      // of generated traces
 std::optional<Section> ThoughtSection(const SuiteRows& suite);     // where some trace has a thought
 std::optional<Section> CostSection(const SuiteRows& suite);
-std::optional<Section> PairSection(const SuiteRows& suite);  // settings compared on the same weights
 
 }  // namespace fullband

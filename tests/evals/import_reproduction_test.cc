@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "evals/import/import.h"
-#include "reports/comparison.h"
+#include "reports/comparisons/families.h"
 #include "reports/figures.h"
 #include "reports/report.h"
 #include "reports/results.h"
@@ -100,7 +100,7 @@ struct ReproductionTest : testing::Test {
     std::map<std::string, const RunResults*> by_setting;
     for (const RunResults& run : runs) by_setting[run.run.setting] = &run;
     CheckAccuracies(by_setting);
-    const std::vector<Comparison> pairs = CompareSettings(runs);
+    const std::vector<Comparison> pairs = CompareAll(SettingPairs(runs));
     ASSERT_EQ(pairs.size(), 3u);
     for (const Published* mode : {&kSoft, &kFused}) CheckPair(*mode, pairs);
     CheckText(RenderReport(*opened, {}));
@@ -126,14 +126,15 @@ struct ReproductionTest : testing::Test {
     });
     ASSERT_NE(pair, pairs.end());
     EXPECT_TRUE(pair->also_differs.empty()) << testing::PrintToString(pair->also_differs);
-    EXPECT_EQ(pair->both, mode.both);
-    EXPECT_EQ(pair->only_a, mode.only_standard);
-    EXPECT_EQ(pair->only_b, mode.only_this);
-    EXPECT_EQ(pair->neither, mode.neither);
-    EXPECT_EQ(fmt::format("{:.9e}", pair->p), fmt::format("{:.9e}", mode.p));
+    EXPECT_EQ(pair->counts.both, mode.both);
+    EXPECT_EQ(pair->counts.only_a, mode.only_standard);
+    EXPECT_EQ(pair->counts.only_b, mode.only_this);
+    EXPECT_EQ(pair->counts.neither, mode.neither);
+    EXPECT_EQ(fmt::format("{:.9e}", *pair->p), fmt::format("{:.9e}", mode.p));
     EXPECT_FALSE(pair->identical);  // no tokens came with the samples
-    EXPECT_FALSE(pair->length_finished.mean);
-    EXPECT_NEAR(*pair->length.mean, static_cast<double>(mode.tokens - kStandard.tokens) / kItems, 1e-9);
+    EXPECT_FALSE(pair->lengths->finished);
+    EXPECT_NEAR(*pair->lengths->all.difference.value,
+                static_cast<double>(mode.tokens - kStandard.tokens) / kItems, 1e-9);
   }
 
   // As a reader meets them.

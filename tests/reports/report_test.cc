@@ -95,8 +95,8 @@ TEST_F(ReportTest, ShowsThePublishedFiguresOfTheOpenReproduction) {
   const std::string report = RenderReport(*store);
   EXPECT_THAT(report, HasSubstr("| 1,319 |   21.1 % |   19.0 – 23.4 |"));
   EXPECT_THAT(report, HasSubstr("| 1,319 |   27.3 % |   25.0 – 29.8 |"));
-  EXPECT_THAT(report, HasSubstr("| 1,319 |        207 |     71 |    153 |     888 |  4.45e-08 |"));
-  EXPECT_THAT(report, HasSubstr("|            0.0 % | +2.0 (+2.0 … +2.0) | 1,319 |"));
+  EXPECT_THAT(report, HasSubstr("|  207 |     71 |    153 |     888 | 4.45e-08 | 4.45e-08 |"));
+  EXPECT_THAT(report, HasSubstr("| +2.0 (+2.0 … +2.0) |"));
   EXPECT_THAT(report, testing::Not(HasSubstr("incomplete")));
 }
 
@@ -111,7 +111,7 @@ TEST_F(ReportTest, ChoicesHaveNoTraces) {
   const std::string report = RenderReport(*store);
   EXPECT_THAT(report, HasSubstr("By acc;"));
   EXPECT_THAT(report, HasSubstr("100.0 % (34.2 – 100.0) | 50.0 % (9.5 – 90.5) |"));
-  EXPECT_THAT(report, HasSubstr("|     2 |          1 |      1 |      0 |       0 |     1.000 |"));
+  EXPECT_THAT(report, HasSubstr("|    1 |      1 |      0 |       0 | 1.000 |    1.000 |"));
   for (const char* absent : {"Trace length", "found 1", "truncated traces", "tokens of"}) {
     EXPECT_THAT(report, testing::Not(HasSubstr(absent)));
   }
