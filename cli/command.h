@@ -15,6 +15,7 @@ using Action = std::function<ExitCode()>;
 void AddBench(CLI::App& app, Action* action);
 void AddRun(CLI::App& app, Action* action);
 void AddSweep(CLI::App& app, Action* action);
+void AddCompare(CLI::App& app, Action* action);
 void AddReport(CLI::App& app, Action* action);
 void AddDecode(CLI::App& app, Action* action);
 void AddScore(CLI::App& app, Action* action);

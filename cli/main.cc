@@ -98,6 +98,7 @@ int Main(int argc, char** argv) {
   Action action;
   AddRun(app, &action);
   AddSweep(app, &action);
+  AddCompare(app, &action);
   AddReport(app, &action);
   AddShow(app, &action);
   AddBench(app, &action);
