@@ -43,7 +43,7 @@ std::optional<Chart> DifferenceChart(std::span<const Comparison> pairs, const Ch
 // "lengths_B", one for each pair of AgainstBaseline. Left: the share of traces that have finished within n
 // tokens; what was truncated never has, so that the curve ends below 100 per cent. Right: how many items have
 // which difference in length, B less A (means over an item's samples), those apart in which either run was
-// truncated. Same items as Comparison::length, faults left out.
+// truncated. Same items as Comparison::lengths, faults left out.
 std::vector<Chart> LengthCharts(std::span<const Comparison> pairs, const ChartLooks& looks);
 
 // Accuracy if every trace had been cut after `budget` tokens.

@@ -181,7 +181,8 @@ json Bars(const std::vector<Difference>& differences, double width, const std::s
 std::string Heading(const Comparison& pair, const PairedLengths& lengths) {
   const auto truncated = std::count_if(lengths.differences.begin(), lengths.differences.end(),
                                        [](const Difference& difference) { return difference.truncated; });
-  std::string text = pair.length.mean ? "mean " + Signed(*pair.length.mean) : "";
+  const std::optional<double> mean = pair.lengths ? pair.lengths->all.difference.value : std::nullopt;
+  std::string text = mean ? "mean " + Signed(*mean) : "";
   if (truncated > 0)
     text += fmt::format("{}grey: {} with a truncated trace", text.empty() ? "" : "; ", truncated);
   return text;

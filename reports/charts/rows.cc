@@ -124,11 +124,12 @@ std::vector<const Comparison*> AgainstBaseline(std::span<const Comparison> pairs
     return fmt::format("{} {} {} {}", pair.a->model.id, run.suite, run.format, run.shots);
   };
   for (const Comparison& pair : pairs) {
-    if (pair.a->run.setting == "standard") with_standard.insert(group(pair));
+    if (pair.same_model && pair.a->run.setting == "standard") with_standard.insert(group(pair));
   }
   std::map<std::string, std::string> baselines;
   std::vector<const Comparison*> chosen;
   for (const Comparison& pair : pairs) {
+    if (!pair.same_model) continue;
     const std::string name = group(pair);
     const auto found =
         baselines.emplace(name, with_standard.contains(name) ? "standard" : pair.a->run.setting).first;
@@ -142,7 +143,7 @@ std::optional<Chart> DifferenceChart(std::span<const Comparison> pairs, const Ch
   std::vector<const Comparison*> drawn;
   std::set<std::string> baselines;
   for (const Comparison* pair : AgainstBaseline(pairs)) {
-    if (!pair->accuracy.mean || !pair->accuracy.interval) continue;
+    if (!pair->accuracy.value || !pair->accuracy.interval) continue;
     drawn.push_back(pair);
     runs.push_back(pair->b);
     baselines.insert(looks.Shown(pair->a->run.setting));
@@ -153,7 +154,7 @@ std::optional<Chart> DifferenceChart(std::span<const Comparison> pairs, const Ch
   std::vector<std::string> present;
   json rows = json::array();
   for (size_t i = 0; i < drawn.size(); ++i) {
-    const PairedDifference& difference = drawn[i]->accuracy;
+    const Estimate& difference = drawn[i]->accuracy;
     if (baselines.size() > 1) labels[i].label += " − " + looks.Shown(drawn[i]->a->run.setting);
     if (!drawn[i]->also_differs.empty()) labels[i].label += " *";
     for (int number = 2; !taken.emplace(labels[i].group, labels[i].label).second; ++number)
@@ -162,10 +163,10 @@ std::optional<Chart> DifferenceChart(std::span<const Comparison> pairs, const Ch
     rows.push_back({{"group", labels[i].group},
                     {"label", labels[i].label},
                     {"series", looks.Shown(runs[i]->run.setting)},
-                    {"difference", 100 * *difference.mean},
+                    {"difference", 100 * *difference.value},
                     {"low", 100 * difference.interval->low},
                     {"high", 100 * difference.interval->high},
-                    {"shown", Signed(100 * *difference.mean)}});
+                    {"shown", Signed(100 * *difference.value)}});
   }
   const std::string than = baselines.size() > 1 ? " difference" : " less that of " + *baselines.begin();
   const json x = Quantity("difference", "accuracy" + than + " (points)");

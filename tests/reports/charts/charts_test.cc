@@ -8,6 +8,7 @@
 #include <set>
 
 #include "reports/charts/spec.h"
+#include "reports/comparisons/families.h"
 #include "reports/figures.h"
 #include "reports/statistics/proportions.h"
 #include "tests/reports/charts/made_runs.h"
@@ -160,18 +161,18 @@ TEST(AgainstBaseline, IsStandardWhereThereIsOne) {
       texts.push_back(pair->a->run.setting + " " + pair->b->run.setting);
     return texts;
   };
-  EXPECT_THAT(names(CompareSettings(runs)), ElementsAre("standard latent", "standard latent@2"));
-  EXPECT_THAT(names(CompareSettings(without)), ElementsAre("latent latent@2", "latent latent@3"));
+  EXPECT_THAT(names(CompareSuite(runs)), ElementsAre("standard latent", "standard latent@2"));
+  EXPECT_THAT(names(CompareSuite(without)), ElementsAre("latent latent@2", "latent latent@3"));
 }
 
 TEST(DifferenceChart, HasTheComparisons) {
   std::vector<RunResults> runs = MakeSweep({{"a"}, {"standard", "latent", "latent@2"}, 150});
   runs[2].run.identity = R"({"setting":"2","seed":1})";
-  const std::vector<Comparison> pairs = CompareSettings(runs);
+  const std::vector<Comparison> pairs = CompareSuite(runs);
   const Chart chart = DifferenceChart(pairs, ChartLooks(runs)).value();
   ASSERT_EQ(Rows(chart).size(), 2);
   for (size_t i = 0; i < 2; ++i) {
-    EXPECT_EQ(Rows(chart)[i]["difference"], 100 * *pairs[i].accuracy.mean);
+    EXPECT_EQ(Rows(chart)[i]["difference"], 100 * *pairs[i].accuracy.value);
     EXPECT_EQ(Rows(chart)[i]["low"], 100 * pairs[i].accuracy.interval->low);
     EXPECT_EQ(Rows(chart)[i]["high"], 100 * pairs[i].accuracy.interval->high);
   }
@@ -184,7 +185,7 @@ TEST(DifferenceChart, HasTheComparisons) {
 
 TEST(LengthCharts, CountEveryPairedItemOnce) {
   const std::vector<RunResults> runs = MakeSweep({{"a"}, {"standard", "latent", "latent@2"}, 400, 200});
-  const std::vector<Comparison> pairs = CompareSettings(runs);
+  const std::vector<Comparison> pairs = CompareSuite(runs);
   const std::vector<Chart> charts = LengthCharts(pairs, ChartLooks(runs));
   ASSERT_EQ(charts.size(), 2);
   EXPECT_EQ(charts[0].name, "lengths_latent");
@@ -196,8 +197,8 @@ TEST(LengthCharts, CountEveryPairedItemOnce) {
       truncated += bar["truncated"].get<int64_t>();
       EXPECT_EQ(bar["both"].get<int64_t>(), bar["finished"].get<int64_t>() + bar["truncated"].get<int64_t>());
     }
-    EXPECT_EQ(finished, pairs[i].length_finished.items);
-    EXPECT_EQ(finished + truncated, pairs[i].length.items);
+    EXPECT_EQ(finished, pairs[i].lengths->finished->items);
+    EXPECT_EQ(finished + truncated, pairs[i].lengths->all.items);
     EXPECT_GT(truncated, 0);
   }
 }
@@ -215,7 +216,7 @@ TEST(LengthCharts, LeaveOutWhatComparisonsDo) {
                                              {Sample(Result::kCorrect, 90)},
                                              {Sample(Result::kCorrect, 30), Sample(Result::kCorrect, 31)}});
   const std::vector<RunResults> runs = {standard, latent};
-  const std::vector<Comparison> pairs = CompareSettings(runs);
+  const std::vector<Comparison> pairs = CompareSuite(runs);
   const std::vector<Chart> charts = LengthCharts(pairs, ChartLooks(runs));
   ASSERT_EQ(charts.size(), 1);
   const json& bars = charts[0].spec["hconcat"][1]["data"]["values"];
@@ -240,7 +241,7 @@ TEST(LengthCharts, StaySmall) {
     b.push_back({Sample(Result::kCorrect, 40'000 - 2 * i)});
   }
   const std::vector<RunResults> runs = {MakeResults("standard", a), MakeResults("latent", b)};
-  const std::vector<Comparison> pairs = CompareSettings(runs);
+  const std::vector<Comparison> pairs = CompareSuite(runs);
   const std::vector<Chart> charts = LengthCharts(pairs, ChartLooks(runs));
   EXPECT_LT(charts[0].spec.dump().size(), 50'000);
   // What is drawn of a curve is exact where it is drawn.
@@ -256,15 +257,15 @@ TEST(LengthCharts, AreNoneWhereAllTracesAreAlike) {
   for (RunResults& results : runs) {
     for (ItemResult& item : results.items) item.samples[0].trace_tokens = 1;
   }
-  EXPECT_TRUE(LengthCharts(CompareSettings(runs), ChartLooks(runs)).empty());
+  EXPECT_TRUE(LengthCharts(CompareSuite(runs), ChartLooks(runs)).empty());
   runs[1].items[3].samples[0].trace_tokens = 2;
-  EXPECT_EQ(LengthCharts(CompareSettings(runs), ChartLooks(runs)).size(), 1);
+  EXPECT_EQ(LengthCharts(CompareSuite(runs), ChartLooks(runs)).size(), 1);
 }
 
 TEST(LengthCharts, AreNoneOfChoices) {
   std::vector<RunResults> runs = MakeSweep({{"a"}, {"standard", "latent"}, 20});
   for (RunResults& results : runs) results.run.ask = "choose";
-  const std::vector<Comparison> pairs = CompareSettings(runs);
+  const std::vector<Comparison> pairs = CompareSuite(runs);
   EXPECT_TRUE(LengthCharts(pairs, ChartLooks(runs)).empty());
 }
 

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "reports/comparisons/families.h"
+
 namespace fullband {
 namespace {
 
@@ -98,7 +100,7 @@ std::vector<RunResults> MakeSweep(const MadeSweep& sweep) {
 
 std::vector<Chart> ChartsOf(const std::vector<RunResults>& runs) {
   const ChartLooks looks(runs);
-  const std::vector<Comparison> pairs = CompareSettings(runs);
+  const std::vector<Comparison> pairs = CompareSuite(runs);
   std::vector<Chart> charts;
   const auto add = [&](std::optional<Chart> chart) {
     if (chart) charts.push_back(std::move(*chart));
