@@ -1,6 +1,7 @@
 #include "evals/forecast.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <set>
@@ -13,13 +14,20 @@
 namespace fullband {
 namespace {
 
-// Of a sample's row beside its blobs and its text, of a grade's, a choice's, an item's; with their entries in
-// indexes.
-constexpr int64_t kSampleBytes = 400, kGradeBytes = 110, kChoiceBytes = 60, kItemBytes = 90;
-// Of a generated token: five numbers of 4 bytes, and about as much text as a token has.
-constexpr int64_t kTokenBytes = 5 * 4 + 4;
-// What pages of the file leave free.
-constexpr double kPageWaste = 1.1;
+// Bytes of rows with their entries in indexes, as stores of runs have them: of a sample beside its blobs and
+// its text, a grade, a choice beside text and log-probabilities, an item beside prompt and gold, a run.
+constexpr double kSampleBytes = 175, kGradeBytes = 31, kChoiceBytes = 25, kItemBytes = 55, kRunBytes = 2000;
+// Of a generated token: five numbers of 4 bytes, and its text.
+constexpr double kTokenBytes = 5 * 4 + 2;
+// What pages leave free beside small rows.
+constexpr double kPageWaste = 1.15;
+
+// Rows do not share what a page has left where it is less than a row: few long prompts fill many pages.
+double PagedBytes(double row) {
+  constexpr double kPage = 4096, kUsable = 4060;
+  const double rows = std::floor(kUsable / row);
+  return rows >= 1 ? kPage / rows : kPage * std::ceil(row / kUsable);
+}
 
 // So many items of a suite tell how long the traces of its others will be.
 constexpr size_t kTellingItems = 8;
@@ -45,6 +53,7 @@ struct Lengths {
 // What the store has of a run.
 struct Stored {
   std::optional<RunRecord> record;
+  std::set<std::string> items;
   std::set<std::pair<std::string, int>> committed;
 };
 
@@ -62,15 +71,23 @@ class Forecaster {
   // Nothing else of the sweep asks for the samples that are wanted.
   struct Open {
     std::vector<Wanted> wanted;
-    bool is_new = false;
+    std::vector<size_t> new_items;  // questions that the store does not have in this run
+    bool is_new = false;            // the run itself
+  };
+
+  // What is still to be generated.
+  struct Traces {
+    double tokens = 0, decode = 0;  // decode: position-forwards
   };
 
   Stored StoredOf(const SweepRun& run);
   Open OpenOf(const SweepRun& run, const Stored& stored, RunForecast* forecast);
   bool Graded(const SweepRun& run, const Stored& stored);
   void AddMemory(const SweepRuns& runs, const std::vector<Open>& open, ModelForecast* forecast);
-  void AddTraces(const SweepRun& run, const Open& open, RunForecast* forecast);
-  void AddTime(const SweepModel& model, const SweepRuns& runs, ModelForecast* forecast);
+  Traces AddTraces(const SweepRun& run, const Open& open, RunForecast* forecast);
+  static void AddBytes(const SweepRun& run, const Open& open, const Traces& traces, RunForecast* forecast);
+  void AddTime(const SweepModel& model, const SweepRuns& runs, const std::vector<Traces>& traces,
+               ModelForecast* forecast);
   std::vector<RunSummary> SummariesOf(const SweepRuns& runs, const std::string& name);
 
   const RunnerOptions& options_;
@@ -79,8 +96,6 @@ class Forecaster {
   std::map<std::string, RunRecord> records_;
   // By key: what earlier runs of this sweep will have asked.
   std::map<std::string, std::set<std::pair<size_t, int>>> asked_;
-  // By run: decode forwards still to be run.
-  std::map<const RunForecast*, double> decode_;
   std::map<std::string, Lengths> lengths_;  // by suite
   std::shared_ptr<const Model> mapped_;
   std::shared_ptr<const Tokenizer> tokenizer_;
@@ -90,6 +105,7 @@ Stored Forecaster::StoredOf(const SweepRun& run) {
   Stored stored;
   if (const auto found = records_.find(run.key); found != records_.end()) {
     stored.record = found->second;
+    for (const ItemRecord& item : store_->Items(found->second.id)) stored.items.insert(item.item);
     stored.committed = store_->Committed(found->second.id);
   }
   return stored;
@@ -100,10 +116,14 @@ Forecaster::Open Forecaster::OpenOf(const SweepRun& run, const Stored& stored, R
   auto& asked = asked_[run.key];
   open.is_new = !stored.record && asked.empty();
   for (size_t question = 0; question < run.task->questions.size(); ++question) {
+    const std::string& item = run.task->questions[question].item;
+    const auto earlier = asked.lower_bound({question, 0});
+    const bool asked_before = earlier != asked.end() && earlier->first == question;
+    if (!asked_before && !stored.items.contains(item)) open.new_items.push_back(question);
     for (int sample = 0; sample < run.samples; ++sample) {
       if (!asked.emplace(question, sample).second) continue;
       ++forecast->samples;
-      if (stored.committed.contains({run.task->questions[question].item, sample}))
+      if (stored.committed.contains({item, sample}))
         ++forecast->done;
       else
         open.wanted.push_back({question, sample});
@@ -119,34 +139,43 @@ bool Forecaster::Graded(const SweepRun& run, const Stored& stored) {
   });
 }
 
-// Expected lengths of traces, and what they and the items take in the store.
-void Forecaster::AddTraces(const SweepRun& run, const Open& open, RunForecast* forecast) {
+// The positions of a run's traces: as many as are expected.
+Forecaster::Traces Forecaster::AddTraces(const SweepRun& run, const Open& open, RunForecast* forecast) {
   const Task& task = *run.task;
+  Traces traces;
+  if (task.suite.ask == Ask::kChoose) return traces;
   if (store_ != nullptr && !lengths_.contains(task.suite.name))
     lengths_[task.suite.name] = Lengths(store_->MeanLengths(task.suite.name));
   const Lengths& lengths = lengths_[task.suite.name];
-  double bytes = 0, decode = 0;
   for (const Wanted& wanted : open.wanted) {
     const Question& question = task.questions[wanted.question];
-    bytes += static_cast<double>(kSampleBytes) +
-             static_cast<double>(kGradeBytes) * static_cast<double>(task.suite.graders.size());
-    for (const Choice& choice : question.choices)
-      bytes += static_cast<double>(kChoiceBytes) + static_cast<double>(choice.text.size()) +
-               4 * static_cast<double>(choice.continuation.size());
-    if (task.suite.ask == Ask::kChoose || !question.fault.empty()) continue;
+    if (!question.fault.empty()) continue;
     const std::optional<double> length = lengths.Of(question.item);
     forecast->at_most |= !length;
     const double tokens = std::min<double>(length.value_or(task.max_new_tokens), task.max_new_tokens);
-    decode += std::max(tokens - 1, 0.0);  // the first comes of the prefill
-    bytes += tokens * static_cast<double>(kTokenBytes);
+    traces.tokens += tokens;
+    traces.decode += std::max(tokens - 1, 0.0);  // the first comes of the prefill
   }
-  if (open.is_new)
-    for (const Question& question : task.questions)
-      bytes += static_cast<double>(kItemBytes +
-                                   static_cast<int64_t>(question.prompt_text.size() + question.gold.size()));
-  decode_[forecast] = decode;
-  forecast->positions += static_cast<int64_t>(decode);
-  forecast->bytes = static_cast<int64_t>(bytes * kPageWaste);
+  forecast->positions += static_cast<int64_t>(traces.decode);
+  return traces;
+}
+
+void Forecaster::AddBytes(const SweepRun& run, const Open& open, const Traces& traces,
+                          RunForecast* forecast) {
+  const Task& task = *run.task;
+  const auto count = static_cast<double>(open.wanted.size());
+  double rows = count * (kSampleBytes + kGradeBytes * static_cast<double>(task.suite.graders.size())) +
+                traces.tokens * kTokenBytes;
+  for (const Wanted& wanted : open.wanted)
+    for (const Choice& choice : task.questions[wanted.question].choices)
+      rows += kChoiceBytes + static_cast<double>(choice.text.size()) +
+              4 * static_cast<double>(choice.continuation.size());
+  double bytes = rows * kPageWaste + (open.is_new ? kRunBytes : 0);
+  for (const size_t i : open.new_items) {
+    const Question& question = task.questions[i];
+    bytes += PagedBytes(kItemBytes + static_cast<double>(question.prompt_text.size() + question.gold.size()));
+  }
+  forecast->bytes = static_cast<int64_t>(bytes);
 }
 
 // Also counts the positions of prefill and scoring, which the engine's own scheduling tells.
@@ -163,7 +192,8 @@ void Forecaster::AddMemory(const SweepRuns& runs, const std::vector<Open>& open,
   }
 }
 
-void Forecaster::AddTime(const SweepModel& model, const SweepRuns& runs, ModelForecast* forecast) {
+void Forecaster::AddTime(const SweepModel& model, const SweepRuns& runs, const std::vector<Traces>& traces,
+                         ModelForecast* forecast) {
   std::unique_ptr<Engine> engine;               // only where something must be measured
   std::map<Ask, std::optional<Rate>> measured;  // a model's, by what it is asked for
   for (size_t i = 0; i < runs.runs.size(); ++i) {
@@ -179,7 +209,7 @@ void Forecaster::AddTime(const SweepModel& model, const SweepRuns& runs, ModelFo
       rate = measured[ask];
     }
     if (!rate) continue;
-    const double decode = decode_[&run];
+    const double decode = traces[i].decode;
     run.seconds = (static_cast<double>(run.positions) - decode) / rate->prefill + decode / rate->decode;
     run.rate = rate->from;
   }
@@ -227,9 +257,13 @@ ModelForecast Forecaster::Of(SweepModel* model) {
     return forecast;
   }
   AddMemory(runs, open, &forecast);
-  for (size_t i = 0; i < runs.runs.size(); ++i) AddTraces(runs.runs[i], open[i], &forecast.runs[i]);
+  std::vector<Traces> traces;
+  for (size_t i = 0; i < runs.runs.size(); ++i) {
+    traces.push_back(AddTraces(runs.runs[i], open[i], &forecast.runs[i]));
+    AddBytes(runs.runs[i], open[i], traces.back(), &forecast.runs[i]);
+  }
   mapped_ = nullptr;  // before it is loaded
-  AddTime(*model, runs, &forecast);
+  AddTime(*model, runs, traces, &forecast);
   return forecast;
 }
 

@@ -209,13 +209,26 @@ class Sweep(unittest.TestCase):
         self.assertEqual([(row["suite"], row["shots"], row["to do"]) for row in fresh], [("sums", 2, 10)])
         self.assertNotIn("≤", plan)
         self.assertIn("rates: earlier runs", plan)
-        before = self.store.stat().st_size
         self.sweep()
         stored = [row for row in query(self.store, COUNTS) if row[0] == fresh[0]["run"]]
         self.assertEqual(wrong_counts(fresh, stored, 0.5), [])
         fresh[0]["positions"] *= 2
         self.assertNotEqual(wrong_counts(fresh, stored, 0.5), [])
-        self.assertGreaterEqual(self.store.stat().st_size, before)
+
+    def test_growth_is_of_what_is_new(self):
+        text = f'store = "a.db"\nmodels = ["{ROOT / "models" / "mini-fbt"}"]\nsuites = ["mini_gsm8k"]\n'
+        text += 'settings = ["standard", "latent"]\nshots = 8\nmax_new = 8\nlimit = '
+        self.file.write_text(text + "40\n")
+        self.sweep()
+        before = self.store.stat().st_size
+        # Long prompts, of further items in runs that are there.
+        self.file.write_text(text + "160\n")
+        plan = self.sweep("--dry-run")
+        self.sweep()
+        taken = self.store.stat().st_size - before
+        self.assertLess(abs(growth(plan) - taken), 0.25 * taken, (growth(plan), taken))
+        prompts = query(self.store, "SELECT sum(length(prompt)) FROM items WHERE position >= 40")[0][0]
+        self.assertGreater(prompts, 0.3 * taken)  # which would be missed
 
     def begin(self, suite: str, setting: str, items: int) -> None:
         self.program("run", "--model", str(self.folder / "latent_model"), "--suite",
