@@ -63,7 +63,8 @@ def config():
             "labelFont": FONT, "labelFontSize": 12, "labelColor": c["quiet"], "labelLimit": 300, "labelPadding": 5,
             "titleFont": FONT, "titleFontSize": 12, "titleFontWeight": "normal", "titleColor": c["ink"],
             "titlePadding": 9, "titleLimit": 420,
-            "labelFlush": False, "domainColor": c["muted"], "tickColor": c["muted"], "tickSize": 4, "gridColor": c["grid"],
+            "labelFlush": False,
+            "domainColor": c["muted"], "tickColor": c["muted"], "tickSize": 4, "gridColor": c["grid"],
         },
         "axisY": {"domain": False, "ticks": False},
         "axisQuantitative": {"tickCount": 6},
@@ -147,7 +148,8 @@ def shown(element):
     name = element.tag.rpartition("}")[2]
     if name == "g":
         return len(element) > 0
-    if name in ("path", "rect") and all(element.get(key, "none") in ("none", "transparent") for key in ("fill", "stroke")):
+    painted = any(element.get(key, "none") not in ("none", "transparent") for key in ("fill", "stroke"))
+    if name in ("path", "rect") and not painted:
         return False
     return name != "path" or element.get("d", "") not in ("", "M0,0h0v0h0Z")
 
@@ -226,8 +228,9 @@ def pdf(svg):
 
 
 def render_charts(request):
-    """{"charts": [{"name", "title", "spec"}], "themes": of THEMES, "pdf": whether}: for each chart an object with its SVG for each
-    theme ("page" has no background, and colours that the page may set: stylesheet()), and with "pdf", in base64."""
+    """{"charts": [{"name", "title", "spec"}], "themes": of THEMES, "pdf": whether}: for each chart an object with its
+    SVG for each theme ("page" has no background, and colours that the page may set: chart_colours()), and its PDF in
+    base64 under "pdf"."""
     results = []
     for chart in request["charts"]:
         try:

@@ -157,8 +157,8 @@ class DrawingTest(unittest.TestCase):
     def test_points_and_intervals_are_where_their_figures_are(self) -> None:
         chart = next(chart for chart in specs(1, 3, 200) if chart["name"] == "accuracy")
         svg = drawn([chart])[0]
-        ends = [(float(x), float(x2)) for x, x2 in
-                re.findall(r'<line [^>]*stroke-width="2"[^>]*transform="translate\(([\d.]+),[\d.]+\)" x2="([\d.]+)"', svg)]
+        rule = r'<line [^>]*stroke-width="2"[^>]*transform="translate\(([\d.]+),[\d.]+\)" x2="([\d.]+)"'
+        ends = [(float(x), float(x2)) for x, x2 in re.findall(rule, svg)]
         rows = chart["spec"]["data"]["values"]
         self.assertEqual(len(ends), len(rows))
         scale = ends[0][1] / (rows[0]["high"] - rows[0]["low"])
