@@ -11,6 +11,9 @@
 namespace fullband {
 namespace {
 
+// zlib's default, 6, takes twice as long for traces and prompts, and saves 6 % of the file.
+constexpr int kPacking = 5;
+
 constexpr char kReplacement[] = "\xEF\xBF\xBD";  // U+FFFD
 
 struct Character {
@@ -146,7 +149,7 @@ std::string Deflate(std::string_view bytes) {
   uLongf size = compressBound(bytes.size());
   std::string packed(size, '\0');
   if (compress2(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(bytes.data()),
-                bytes.size(), Z_DEFAULT_COMPRESSION) != Z_OK)
+                bytes.size(), kPacking) != Z_OK)
     throw std::runtime_error("zlib: no memory");
   packed.resize(size);
   return packed;
