@@ -89,7 +89,7 @@ class Page {
  private:
   void Write(const Paragraph& paragraph) { out_ << "<p>" << HtmlText(paragraph.text) << "</p>\n"; }
 
-  void Write(const Code& code) { out_ << "<pre><code>" << HtmlText(code.text) << "</code></pre>\n"; }
+  void Write(const Code& code) { out_ << "<pre class=\"code\">" << HtmlText(code.text) << "</pre>\n"; }
 
   void Write(const Notes& notes) {
     if (notes.notes.empty()) return;

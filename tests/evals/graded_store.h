@@ -10,10 +10,26 @@
 
 namespace fullband {
 
+// Its tokens are the text's bytes and, where it ended so, an end token.
 struct GradedSample {
   std::string item, gold, text;
   std::string fault = {};
+  std::string stop_reason = "end";
 };
+
+inline void AddTokens(const std::string& stop_reason, SampleRecord* record) {
+  record->stop_reason = stop_reason;
+  for (const char c : record->text) {
+    record->tokens.push_back(static_cast<unsigned char>(c));
+    record->text_ends.push_back(static_cast<int32_t>(record->tokens.size()));
+  }
+  record->trace_tokens = static_cast<int64_t>(record->tokens.size());
+  if (stop_reason == "end") {
+    record->tokens.push_back(256);
+    record->text_ends.push_back(static_cast<int32_t>(record->text.size()));
+  }
+  record->generated_tokens = static_cast<int64_t>(record->tokens.size());
+}
 
 // Adds a run of the suite in this setting, as `fullband run` would; nothing is graded. Further samples of an
 // item stand behind its first. Returns its id.
@@ -57,8 +73,8 @@ inline int64_t AddUngradedRun(Store& store, const Suite& suite, const std::strin
     record.item_id = items.at(item).id;
     record.sample = index;
     record.fault = samples[i].fault;
-    record.stop_reason = "end";
     record.text = samples[i].text;
+    if (record.fault.empty()) AddTokens(samples[i].stop_reason, &record);
     record.finished = UtcNow();
     store.AddSample(record, "token", session);
   }
