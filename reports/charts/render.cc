@@ -21,7 +21,7 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 // A process takes a second to start and some 50 ms a chart.
-constexpr size_t kChartsOfProcess = 32, kMostProcesses = 4;
+constexpr size_t kChartsOfProcess = 16, kMostProcesses = 4;
 // Generous: a slow disk, a busy machine.
 constexpr std::chrono::seconds kStartLimit{120}, kChartLimit{20};
 
