@@ -80,7 +80,7 @@ def texts(svg: str) -> list[str]:
 
 class SpecsTest(unittest.TestCase):
     def test_vega_lite_has_no_complaints(self) -> None:
-        for some in (specs(1, 3, 60), specs(2, 12, 60), specs(3, 2, 20, "hostile")):
+        for some in (specs(1, 3, 60), specs(2, 12, 60)[:12], specs(3, 2, 20, "hostile")):
             for chart in some:
                 self.assertEqual(complaints(chart["spec"]), "", chart["name"])
 
@@ -100,6 +100,7 @@ class SpecsTest(unittest.TestCase):
 class InertTest(unittest.TestCase):
     def test_hostile_names_stay_text(self) -> None:
         some = specs(5, 5, 40, "hostile")
+        some = some[:14] + some[-2:]  # of every kind
         for chart, svg in zip(some, drawn(some), strict=True):
             self.assertEqual(faults(svg), [], chart["name"])
         rows = texts(drawn(some[:1])[0])
@@ -167,9 +168,10 @@ class DrawingTest(unittest.TestCase):
             self.assertAlmostEqual(at - ends[0][0], scale * (row["low"] - rows[0]["low"]), delta=0.05)
 
     def test_every_stand_in_is_replaced(self) -> None:
-        some = specs(2, 9, 60)
-        for theme in charts.THEMES:
-            for svg in drawn(some, theme):
+        some = specs(1, 9, 20)
+        some = some[:6] + some[-2:]
+        for result in charts.render_charts({"charts": some, "themes": list(charts.THEMES), "pdf": False}):
+            for svg in result.values():
                 for stand_in in charts.STAND_INS.values():
                     self.assertNotIn(stand_in, svg)
         self.assertEqual(len(set(charts.STAND_INS.values())), len(charts.COLOURS))
