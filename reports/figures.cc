@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "reports/statistics/clusters.h"
 #include "reports/statistics/proportions.h"
 #include "reports/statistics/summaries.h"
 
@@ -13,12 +14,25 @@ namespace {
 
 bool Counts(Result result) { return result != Result::kFault && result != Result::kUngraded; }
 
+// Of the items' scores, of which some are means over several samples.
+void SetInterval(const std::vector<ItemSamples>& scores, bool several, Accuracy* accuracy) {
+  accuracy->interval = WilsonInterval(accuracy->correct, accuracy->items);
+  if (!several) return;
+  const Estimate estimate = ClusteredMean(scores);
+  if (!estimate.interval || estimate.error.value_or(0) == 0) return;
+  accuracy->interval = {std::max(0.0, estimate.interval->low), std::min(1.0, estimate.interval->high)};
+  accuracy->clustered = true;
+}
+
 Accuracy AccuracyBy(const RunResults& results, const std::string& grader) {
   Accuracy accuracy;
   accuracy.grader = grader;
   std::set<int> versions;
+  std::vector<ItemSamples> scores;
+  bool several = false;
   int64_t counted = 0, answered = 0;
   for (const ItemResult& item : results.items) {
+    const int64_t before = counted;
     for (const SampleResult& sample : item.samples) {
       const Result result = sample.Of(grader);
       accuracy.faults += result == Result::kFault;
@@ -33,10 +47,12 @@ Accuracy AccuracyBy(const RunResults& results, const std::string& grader) {
     if (const std::optional<double> score = ItemScore(item, grader)) {
       ++accuracy.items;
       accuracy.correct += *score;
+      scores.push_back({*score});
+      several |= counted - before > 1;
     }
   }
   accuracy.versions.assign(versions.begin(), versions.end());
-  accuracy.interval = WilsonInterval(accuracy.correct, accuracy.items);
+  SetInterval(scores, several, &accuracy);
   if (accuracy.items > 0) accuracy.share = accuracy.correct / static_cast<double>(accuracy.items);
   // Verdicts that were imported tell right from wrong at most.
   if (counted > 0 && !IsImportedGrader(grader))

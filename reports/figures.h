@@ -16,10 +16,14 @@ namespace fullband {
 // without a verdict are left out; what has no answer or ran out of time counts as not correct.
 struct Accuracy {
   std::string grader;
-  int64_t items = 0;                               // with at least one sample that counts
-  double correct = 0;                              // sum of the items' scores
-  std::optional<double> share;                     // correct / items
-  Interval interval;                               // Wilson, 95 %
+  int64_t items = 0;            // with at least one sample that counts
+  double correct = 0;           // sum of the items' scores
+  std::optional<double> share;  // correct / items
+  // 95 %. Wilson's; where some item has several samples that count, Student's over the items' scores, which
+  // are then no ones and zeros (reports/statistics/clusters.h), cut off at 0 and 1. Wilson's again where all
+  // items have one score or there is but one: those tell nothing of their spread.
+  Interval interval;
+  bool clustered = false;                          // whether it is Student's
   std::optional<double> answered;                  // share of samples with an answer found, right or wrong
   int64_t faults = 0, timeouts = 0, ungraded = 0;  // samples
   std::vector<int> versions;                       // of the grader, ascending

@@ -108,10 +108,16 @@ std::optional<Section> AccuracySection(const SuiteRows& suite) {
     AddNotes(*results, figures, &notes);
   }
   const std::string judges = fmt::format("{}", fmt::join(headlines, " or "));
-  constexpr char kHow[] = "correct / (asked − faults), Wilson 95 % interval.";
-  table.caption = CaptionOf(suite, fmt::format("accuracy by {}; {}", judges, kHow));
+  const bool clustered = std::any_of(suite.rows.begin(), suite.rows.end(),
+                                     [](const RunRow& row) { return row.figures.headline.clustered; });
+  const std::string how = std::string("correct / (asked − faults), ") +
+                          (clustered ? "95 % interval: Wilson's; clustered by item (Student's t over the "
+                                       "means of items' samples) where "
+                                       "items have several samples."
+                                     : "Wilson 95 % interval.");
+  table.caption = CaptionOf(suite, fmt::format("accuracy by {}; {}", judges, how));
   Section section = SectionOf(suite, "Accuracy", "accuracy");
-  section.blocks.push_back(Paragraph{fmt::format("By {}; {}", judges, kHow)});
+  section.blocks.push_back(Paragraph{fmt::format("By {}; {}", judges, how)});
   section.blocks.push_back(std::move(table));
   if (!notes.notes.empty()) section.blocks.push_back(std::move(notes));
   return section;

@@ -37,8 +37,33 @@ TEST(Figures, ItemsNotSamplesAreCounted) {
   EXPECT_EQ(figures.headline.correct, 1.5);
   EXPECT_EQ(figures.headline.share, 0.375);
   EXPECT_EQ(figures.headline.faults, 1);
-  EXPECT_NEAR(figures.headline.interval.low, WilsonInterval(1.5, 4).low, 1e-15);
+  EXPECT_EQ(figures.headline.interval.low, 0);  // 0.375 less 3.18 errors of 0.239
+  EXPECT_EQ(figures.headline.interval.high, 1);
   EXPECT_EQ(figures.items_open, 1);  // one sample of two
+}
+
+// By hand: scores 1/2 four times, 0 and 1; mean 1/2, variance 0.5 / 5, error sqrt(0.1 / 6) = 0.1290994;
+// Student's 97.5 % quantile at 5 degrees of freedom is 2.570582.
+TEST(Figures, SeveralSamplesOfAnItemAreOneCluster) {
+  const std::vector<MadeSample> half = {{kRight}, {kWrong}}, none = {{kWrong}, {kWrong}},
+                                all = {{kRight}, {kRight}};
+  const Accuracy accuracy = Figures(MakeResults("standard", {half, half, half, half, none, all})).headline;
+  EXPECT_TRUE(accuracy.clustered);
+  EXPECT_EQ(accuracy.share, 0.5);
+  EXPECT_NEAR(accuracy.interval.low, 0.5 - 2.570582 * 0.1290994, 1e-6);
+  EXPECT_NEAR(accuracy.interval.high, 0.5 + 2.570582 * 0.1290994, 1e-6);
+}
+
+TEST(Figures, WhereClustersTellNothingTheIntervalIsWilsons) {
+  using Items = std::vector<std::vector<MadeSample>>;
+  const std::vector<MadeSample> right = {{kRight}, {kRight}}, half = {{kRight}, {kWrong}};
+  const std::vector<MadeSample> one = {{kRight}, {Result::kFault}}, none = {{kWrong}, {Result::kUngraded}};
+  for (const Items& items : {Items{right, right, right}, Items{one, one, none}, Items{half}}) {
+    const Accuracy accuracy = Figures(MakeResults("standard", items)).headline;
+    EXPECT_FALSE(accuracy.clustered);
+    EXPECT_EQ(accuracy.interval.low, WilsonInterval(accuracy.correct, accuracy.items).low);
+    EXPECT_EQ(accuracy.interval.high, WilsonInterval(accuracy.correct, accuracy.items).high);
+  }
 }
 
 TEST(Figures, OfAnEmptyRun) {

@@ -144,6 +144,7 @@ TEST_F(SampleReport, ShowsSpreadAndChances) {
       report,
       HasSubstr(
           "completion, 5 shots, 4 samples |       4 | 45.8 % ± 20.8 |      0.0 … 100.0 % |      47.9 |"));
+  EXPECT_THAT(report, HasSubstr("clustered by item (Student's t over the means of items' samples)"));
   EXPECT_THAT(report, HasSubstr("|        pass@1 |        pass@2 |  pass@4 |"));
   EXPECT_THAT(report, HasSubstr("| 45.8 % ± 20.8 | 75.0 % ± 25.0 | 100.0 % |"));
   // Of item 0's pairs: right and wrong twice (1/2), right and none once; of item 1's: both right once, a tie
