@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,20 +11,66 @@
 #include "cli/command.h"
 #include "cli/report_readers.h"
 #include "evals/store/store.h"
+#include "reports/document/markdown.h"
+#include "reports/formats.h"
+#include "tasks/suite.h"
 
 namespace fullband {
 
+namespace {
+
+struct Options {
+  std::string store, out;
+  std::vector<std::string> formats;
+  std::vector<int> pass_k;
+};
+
+bool IsNamed(const std::string& suite) {
+  const std::vector<std::string> names = SuiteNames();
+  return std::find(names.begin(), names.end(), suite) != names.end();
+}
+
+// "md (report.md), csv (…)"
+std::string FormatHelp() {
+  std::string help;
+  for (const ReportFormat& format : ReportFormats())
+    help += fmt::format("{}{} ({})", help.empty() ? "" : ", ", format.name, format.files);
+  return help;
+}
+
+ExitCode Report(const Options& options) {
+  const std::vector<const ReportFormat*> formats =
+      FindFormats(options.formats.empty() ? std::vector<std::string>{"md"} : options.formats);
+  const std::unique_ptr<Store> store = OpenStore(options.store, StoreMode::kReadOnly);
+  const ReportOptions how = {options.pass_k, ReportReaders(), IsNamed};
+  const std::vector<RunResults> runs = ReadResults(*store, how.read);
+  const Document document = BuildReport(store->path(), runs, how);
+  if (!options.out.empty()) {
+    std::vector<ReportFile> files;
+    for (const ReportFormat* format : formats)
+      for (ReportFile& file : format->render({*store, runs, document})) files.push_back(std::move(file));
+    WriteFiles(files, options.out);
+  }
+  fmt::print("{}", RenderMarkdown(document));
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
 void AddReport(CLI::App& app, Action* action) {
-  struct Options {
-    std::string store, out;
-    std::vector<int> pass_k;
-  };
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("report", "Figures and comparisons of a store's runs");
   command->add_option("--store", options->store, "The store (made by fullband run)")
       ->required()
       ->type_name("FILE");
-  command->add_option("--out", options->out, "Also write report.md into this folder")->type_name("DIR");
+  CLI::Option* out = command->add_option("--out", options->out, "Also write files into this folder");
+  out->type_name("DIR");
+  command
+      ->add_option("--format", options->formats, "What to write into it: " + FormatHelp() + "; default: md")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->needs(out)
+      ->type_name("NAME,...");
   command
       ->add_option(
           "--pass-k", options->pass_k,
@@ -33,15 +80,7 @@ void AddReport(CLI::App& app, Action* action) {
       ->allow_extra_args(false)
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("K,...");
-  command->callback([options, action] {
-    *action = [options] {
-      const std::string report =
-          RenderReport(*OpenStore(options->store, StoreMode::kReadOnly), {options->pass_k, ReportReaders()});
-      if (!options->out.empty()) WriteReport(report, options->out);
-      fmt::print("{}", report);
-      return ExitCode::kDone;
-    };
-  });
+  command->callback([options, action] { *action = [options] { return Report(*options); }; });
 }
 
 }  // namespace fullband

@@ -1,12 +1,9 @@
 #include "reports/report.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
-#include <system_error>
 
 #include "common/error.h"
 #include "reports/comparisons/families.h"
@@ -49,10 +46,6 @@ void CheckKs(std::span<const RunResults> runs, const std::vector<int>& ks) {
   }
 }
 
-Error WriteError(const std::filesystem::path& path, const std::string& why) {
-  return Error(path.string(), "cannot be written (" + why + ")", "choose another --out");
-}
-
 }  // namespace
 
 Document BuildReport(const std::filesystem::path& store, std::span<const RunResults> runs,
@@ -72,6 +65,7 @@ Document BuildReport(const std::filesystem::path& store, std::span<const RunResu
   }
   if (const std::vector<AcrossSuites> across = CompareAcrossSuites(all); !across.empty())
     document.sections.push_back(AcrossSuitesSection(across));
+  document.sections.push_back(ProvenanceSection(runs, options.suite_has_name));
   return document;
 }
 
@@ -83,31 +77,6 @@ Document BuildReport(Store& store, const ReportOptions& options) {
 
 std::string RenderReport(Store& store, const ReportOptions& options) {
   return RenderMarkdown(BuildReport(store, options));
-}
-
-std::filesystem::path WriteReport(const std::string& text, const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw WriteError(folder, error.message());
-  const std::filesystem::path path = folder / "report.md";
-  const std::filesystem::path part = folder / fmt::format(".report.md.{}", getpid());
-  {
-    std::ofstream file(part, std::ios::binary);
-    file << text;
-    file.close();
-    if (!file) {
-      const std::string why = std::error_code(errno, std::generic_category()).message();
-      std::filesystem::remove(part, error);
-      throw WriteError(path, why);
-    }
-  }
-  std::filesystem::rename(part, path, error);
-  if (error) {
-    const std::string why = error.message();
-    std::filesystem::remove(part, error);
-    throw WriteError(path, why);
-  }
-  return path;
 }
 
 }  // namespace fullband

@@ -10,6 +10,7 @@
 #include "evals/store/store.h"
 #include "reports/comparisons/sources.h"
 #include "reports/document/document.h"
+#include "reports/provenance.h"
 #include "reports/results.h"
 
 namespace fullband {
@@ -17,11 +18,13 @@ namespace fullband {
 struct ReportOptions {
   std::vector<int> pass_k;  // the k of pass@k and maj@k; none: those of UsualKs
   ReadOptions read;
+  HasName suite_has_name;          // see CommandOf
   ComparisonSources sources = {};  // where traces part, overhead: both are left out without
 };
 
-// Every suite with its runs (accuracy, graders, trace lengths, cost) and every pair of settings on the same
-// weights and of models under the same setting. Throws Error where the store has no runs, and a usage Error
+// Every suite with its runs (accuracy, graders, trace lengths, cost), every pair of settings on the same
+// weights and of models under the same setting; at the end where all of it comes from. Throws Error where the
+// store has no runs, and a usage Error
 // where no run has as many samples of an item as a k asks for.
 Document BuildReport(Store& store, const ReportOptions& options = {});
 
@@ -31,9 +34,5 @@ Document BuildReport(const std::filesystem::path& store, std::span<const RunResu
 
 // BuildReport as Markdown.
 std::string RenderReport(Store& store, const ReportOptions& options = {});
-
-// Puts `text` into folder/report.md, whole or not at all; makes the folder. Returns the file's path. Throws
-// Error.
-std::filesystem::path WriteReport(const std::string& text, const std::filesystem::path& folder);
 
 }  // namespace fullband

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reports/document/document.h"
+#include "reports/provenance.h"
 #include "reports/sections/suite_rows.h"
 
 namespace fullband {
@@ -23,5 +24,8 @@ std::vector<Section> BreakdownSections(const SuiteRows& suite);    // one for ea
 std::optional<Section> LengthSection(const SuiteRows& suite);      // of generated traces
 std::optional<Section> ThoughtSection(const SuiteRows& suite);     // where some trace has a thought
 std::optional<Section> CostSection(const SuiteRows& suite);
+
+// Of all runs: hashes, versions, settings, machines, and the commands that make them again.
+Section ProvenanceSection(std::span<const RunResults> runs, const HasName& has_name);
 
 }  // namespace fullband

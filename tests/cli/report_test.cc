@@ -63,6 +63,33 @@ TEST_F(CliReport, PrintsAndWritesTheSameText) {
   EXPECT_EQ(Content(folder / "out" / "report.md"), printed);
 }
 
+TEST_F(CliReport, WritesTheFormatsThatAreAskedFor) {
+  MakeStore(true);
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(Report({"--store", path.string(), "--out", (folder / "out").string(), "--format", "csv,latex"}),
+            ExitCode::kDone);
+  const std::string printed = testing::internal::GetCapturedStdout();
+  EXPECT_THAT(printed, HasSubstr("# Fullband report"));
+  EXPECT_THAT(Content(folder / "out" / "csv" / "gsm8k_accuracy.csv"),
+              HasSubstr("accuracy,95 % interval low,"));
+  EXPECT_THAT(Content(folder / "out" / "latex" / "gsm8k_accuracy.tex"), HasSubstr("\\toprule"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "out" / "report.md"));
+}
+
+TEST_F(CliReport, RefusesFormatsBeforeItReads) {
+  const std::string missing = (folder / "missing.db").string(), out = (folder / "out").string();
+  try {
+    Report({"--store", missing, "--out", out, "--format", "md,latx"});
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    EXPECT_EQ(error.subject(), "--format latx");
+    EXPECT_THAT(error.remedy(), HasSubstr("latex"));
+  }
+  EXPECT_THROW(Report({"--store", missing, "--format", "md"}), CLI::RequiresError);
+  EXPECT_FALSE(std::filesystem::exists(out));
+}
+
 TEST_F(CliReport, LeavesTheStoreAsItIs) {
   MakeStore(true);
   const std::string before = Content(path);

@@ -230,23 +230,18 @@ TEST_F(ReportTest, AStoreWithoutRunsIsAnError) {
   }
 }
 
-TEST_F(ReportTest, IsWrittenWhole) {
-  const std::filesystem::path out = folder / "a" / "b";
-  EXPECT_EQ(WriteReport("first\n", out), out / "report.md");
-  EXPECT_EQ(WriteReport("second\n", out), out / "report.md");
-  EXPECT_EQ(Content(out / "report.md"), "second\n");
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(out), std::filesystem::directory_iterator()),
-            1);
-}
-
-TEST_F(ReportTest, WhatCannotBeWrittenIsAnError) {
-  std::ofstream(folder / "file") << "x";
-  EXPECT_THROW(WriteReport("text", folder / "file"), Error);
-  std::filesystem::create_directories(folder / "out" / "report.md" / "full");
-  EXPECT_THROW(WriteReport("text", folder / "out"), Error);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder / "out"),
-                          std::filesystem::directory_iterator()),
-            1);
+TEST_F(ReportTest, HostileNamesStayText) {
+  SyntheticRun run{"standard", {{"0", "correct", 5, "end", ""}}};
+  run.model = "<img src=x onerror=alert(1)>|*x*\n# head";
+  run.chat_template = std::string(64, 'a');
+  run.system = "`a` <script>\n\n| b |";
+  AddSyntheticRun(*store, run);
+  const std::string report = RenderReport(*store);
+  const std::string name = "\\<img src=x onerror=alert(1)>\\|\\*x\\*";
+  EXPECT_THAT(report, HasSubstr("| " + name + " # head | standard |"));
+  EXPECT_THAT(report, HasSubstr("- " + name + " \\# head, standard ("));
+  EXPECT_THAT(report, HasSubstr("system prompt “\\`a\\` \\<script>  \\| b \\|”"));
+  EXPECT_THAT(report, HasSubstr("\n# gsm8k: <img src=x onerror=alert(1)>|*x* # head, standard ("));
 }
 
 }  // namespace
