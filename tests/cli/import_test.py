@@ -185,7 +185,7 @@ class ImportTest(unittest.TestCase):
             self.loaded([answer(n, n < rights) for n in range(5)], setting=setting)
         self.loaded([answer(n) for n in range(5)], setting="latent", model="another")
         report = self.report()
-        pairs = report.split("### Settings compared")[1]
+        pairs = report.split("### Settings compared")[1].split("\n## ")[0]
         for a, b, p in (("standard", "latent@2", "0.25"), ("standard", "other:beam 4", "1.00"),
                         ("latent@2", "other:beam 4", "0.50")):
             row = [line for line in pairs.splitlines() if f"| {a} " in line and f"| {b} " in line][0]
