@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "reports/figures.h"
+#include "reports/report.h"
 #include "reports/statistics/clusters.h"
 #include "reports/statistics/proportions.h"
 #include "tests/reports/synthetic_store.h"
@@ -15,6 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 struct BudgetCurves : testing::Test {
@@ -191,6 +193,13 @@ TEST_F(BudgetCurves, NotesSayWhatIsOpen) {
   EXPECT_TRUE(notes[0].warns);
   EXPECT_THAT(notes[1].text, HasSubstr("last character of a cut, which the store does not tell: 1"));
   EXPECT_THAT(notes[2].text, HasSubstr("judged the cuts in versions 1, 2"));
+}
+
+TEST_F(BudgetCurves, TheReportHasThem) {
+  const int64_t run = AddSyntheticRun(*store, MakeRun("standard", {"correct", "incorrect"}));
+  EXPECT_THAT(RenderReport(*store), Not(HasSubstr("token budget")));
+  Grade(run, 8, {"correct", "incorrect"});
+  EXPECT_THAT(RenderReport(*store), HasSubstr("### Accuracy against token budget"));
 }
 
 }  // namespace
