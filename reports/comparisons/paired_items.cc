@@ -16,14 +16,14 @@ ItemValues ValuesOf(const ItemResult& item, const std::string& grader) {
     fault |= result == Result::kFault;
     ungraded |= result == Result::kUngraded;
     right += result == Result::kCorrect;
-    values.length += static_cast<double>(sample.trace_tokens);
+    values.tokens += static_cast<double>(sample.trace_tokens);
     values.truncated |= sample.truncated;
   }
   values.result = fault ? Result::kFault : ungraded ? Result::kUngraded : Result::kIncorrect;
   if (values.answered) {
     const double samples = static_cast<double>(item.samples.size());
     values.score = right / samples;
-    values.length /= samples;
+    values.length = values.tokens / samples;
   }
   return values;
 }

@@ -18,6 +18,7 @@ struct ItemValues {
   bool answered = false;              // has samples
   double score = 0;                   // mean over the samples that count
   double length = 0;                  // mean tokens of the traces
+  double tokens = 0;                  // their sum
   bool truncated = false;             // some trace is
 
   bool Valid() const { return answered && result != Result::kFault && result != Result::kUngraded; }

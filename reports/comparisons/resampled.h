@@ -10,6 +10,7 @@
 
 #include "reports/statistics/bootstrap.h"
 #include "reports/statistics/estimate.h"
+#include "reports/statistics/truncation.h"
 
 namespace fullband {
 
@@ -23,6 +24,9 @@ class Resampled {
   // until then. Without `less` nothing is taken away, without `below` it is a mean. All of one length.
   void Add(std::optional<Interval>* to, Column above, std::optional<Column> less = std::nullopt,
            std::optional<Column> below = std::nullopt);
+  // The interval of PairedRestrictedDifference.
+  void AddRestricted(std::optional<Interval>* to, std::vector<TraceLength> a, std::vector<TraceLength> b,
+                     std::optional<double> budget);
   void Run();
 
  private:
@@ -30,10 +34,18 @@ class Resampled {
     std::vector<RatioOfSums> ratios;
     std::vector<std::optional<Interval>*> to;
   };
+  struct RestrictedGroup {
+    std::vector<std::vector<TraceLength>> runs;  // each once
+    std::vector<PairOfTraces> pairs;
+    std::vector<std::optional<Interval>*> to;
+
+    size_t Place(std::vector<TraceLength> run);
+  };
   std::span<const double> Keep(Column column) { return *columns_.insert(std::move(column)).first; }
 
   std::set<Column> columns_;  // their memory stays where it is
   std::map<size_t, Group> groups_;
+  std::map<size_t, RestrictedGroup> restricted_;
 };
 
 }  // namespace fullband

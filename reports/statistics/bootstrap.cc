@@ -49,12 +49,6 @@ Interval Percentiles(std::vector<double>& results, double level) {
   return {low, at(1 - tail)};
 }
 
-// Of the resamples that had a result.
-std::optional<Interval> IntervalOf(std::vector<double>& results, const BootstrapOptions& options) {
-  if (results.size() * 20 < static_cast<size_t>(options.resamples) * 19) return std::nullopt;
-  return Percentiles(results, options.level);
-}
-
 // Resamples at a time: a column of values that was fetched for one of them serves them all.
 constexpr size_t kBlock = 16;
 
@@ -170,11 +164,18 @@ std::vector<std::optional<Interval>> Resample(BlockSums<Number> sums, const std:
     }
   }
   std::vector<std::optional<Interval>> intervals;
-  for (std::vector<double>& of : results) intervals.push_back(IntervalOf(of, options));
+  for (std::vector<double>& of : results) intervals.push_back(PercentileInterval(of, options));
   return intervals;
 }
 
 }  // namespace
+
+std::optional<Interval> PercentileInterval(std::vector<double>& results, const BootstrapOptions& options) {
+  CheckLevel(options);
+  if (results.empty() || results.size() * 20 < static_cast<size_t>(options.resamples) * 19)
+    return std::nullopt;
+  return Percentiles(results, options.level);
+}
 
 std::optional<Interval> Bootstrap(size_t count, const ResampledStatistic& statistic,
                                   const BootstrapOptions& options) {
@@ -188,7 +189,7 @@ std::optional<Interval> Bootstrap(size_t count, const ResampledStatistic& statis
     for (size_t i = 0; i < count; ++i) ++times[draws.Next()];
     if (const std::optional<double> result = statistic(times)) results.push_back(*result);
   }
-  return IntervalOf(results, options);
+  return PercentileInterval(results, options);
 }
 
 std::optional<Interval> BootstrapQuantile(std::span<const double> values, double q,

@@ -55,4 +55,9 @@ using ResampledStatistic = std::function<std::optional<double>(std::span<const u
 std::optional<Interval> Bootstrap(size_t count, const ResampledStatistic& statistic,
                                   const BootstrapOptions& options = {});
 
+// The interval that such results of resamples make, for who keeps several of each. Leaves them in another
+// order.
+std::optional<Interval> PercentileInterval(std::vector<double>& results,
+                                           const BootstrapOptions& options = {});
+
 }  // namespace fullband

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "reports/statistics/critical.h"
 #include "reports/statistics/summaries.h"
@@ -140,19 +142,82 @@ RestrictedMean RestrictedMeanOf(std::span<const TraceLength> traces, std::option
 
 RestrictedMean PairedRestrictedDifference(std::span<const TraceLength> a, std::span<const TraceLength> b,
                                           std::optional<double> budget, const BootstrapOptions& options) {
-  CheckPairs(a, b);
-  RestrictedMean result;
-  result.mean.items = static_cast<int64_t>(a.size());
-  if (a.empty()) return result;
-  result.horizon = Horizon(std::array{LongestOf(a), LongestOf(b)}, budget);
-  const SortedTraces sorted_a(a), sorted_b(b);
-  const auto difference = [&](std::span<const uint32_t> times) {
-    return std::optional(Area(sorted_b.Steps(times), result.horizon) -
-                         Area(sorted_a.Steps(times), result.horizon));
+  const PairOfTraces pair{0, 1, budget};
+  return PairedRestrictedDifferences(std::array{a, b}, {&pair, 1}, options).front();
+}
+
+namespace {
+
+// The restricted means that pairs of runs need, each once, and which of them are a pair's.
+class RestrictedMeans {
+ public:
+  RestrictedMeans(std::span<const std::span<const TraceLength>> runs, std::span<const PairOfTraces> pairs) {
+    std::vector<Longest> longest;
+    for (const std::span<const TraceLength> run : runs) {
+      CheckPairs(runs.front(), run);
+      curves_.emplace_back(run);
+      longest.push_back(LongestOf(run));
+    }
+    for (const PairOfTraces& pair : pairs) {
+      const double horizon = Horizon(std::array{longest.at(pair.a), longest.at(pair.b)}, pair.budget);
+      horizons_.push_back(horizon);
+      places_.push_back({Add(pair.a, horizon), Add(pair.b, horizon)});
+    }
+    areas_.resize(wanted_.size());
+  }
+
+  // Works out all of them, each trace counted so many times.
+  void WorkOut(std::span<const uint32_t> times) {
+    for (const auto& [run, horizons] : by_run_) {
+      const std::vector<SurvivalStep> steps = curves_[run].Steps(times);
+      for (const size_t place : horizons) areas_[place] = Area(steps, wanted_[place]);
+    }
+  }
+  double Difference(size_t pair) const { return areas_[places_[pair].second] - areas_[places_[pair].first]; }
+  double HorizonOf(size_t pair) const { return horizons_[pair]; }
+
+ private:
+  size_t Add(size_t run, double horizon) {
+    std::vector<size_t>& of_run = by_run_[run];
+    for (const size_t place : of_run)
+      if (wanted_[place] == horizon) return place;
+    of_run.push_back(wanted_.size());
+    wanted_.push_back(horizon);
+    return of_run.back();
+  }
+
+  std::vector<SortedTraces> curves_;               // of the runs
+  std::map<size_t, std::vector<size_t>> by_run_;   // places in `wanted_`
+  std::vector<double> wanted_, areas_;             // horizons, and the means up to them
+  std::vector<std::pair<size_t, size_t>> places_;  // of a pair's two means
+  std::vector<double> horizons_;                   // of the pairs
+};
+
+}  // namespace
+
+std::vector<RestrictedMean> PairedRestrictedDifferences(std::span<const std::span<const TraceLength>> runs,
+                                                        std::span<const PairOfTraces> pairs,
+                                                        const BootstrapOptions& options) {
+  std::vector<RestrictedMean> results(pairs.size());
+  if (pairs.empty()) return results;
+  RestrictedMeans means(runs, pairs);
+  const size_t items = runs.front().size();
+  for (RestrictedMean& result : results) result.mean.items = static_cast<int64_t>(items);
+  if (items == 0) return results;
+  means.WorkOut(Once(items));
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    results[i].horizon = means.HorizonOf(i);
+    results[i].mean.value = means.Difference(i);
+  }
+  std::vector<std::vector<double>> drawn(pairs.size());
+  const auto add = [&](std::span<const uint32_t> times) -> std::optional<double> {
+    means.WorkOut(times);
+    for (size_t i = 0; i < pairs.size(); ++i) drawn[i].push_back(means.Difference(i));
+    return 0;
   };
-  result.mean.value = difference(Once(a.size()));
-  result.mean.interval = Bootstrap(a.size(), difference, options);
-  return result;
+  if (!Bootstrap(items, add, options)) return results;
+  for (size_t i = 0; i < pairs.size(); ++i) results[i].mean.interval = PercentileInterval(drawn[i], options);
+  return results;
 }
 
 TruncationSensitivity SensitivityToTruncation(std::span<const TraceLength> a, std::span<const TraceLength> b,

@@ -2,6 +2,7 @@
 // Lengths are tokens.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -53,6 +54,16 @@ RestrictedMean RestrictedMeanOf(std::span<const TraceLength> traces,
 RestrictedMean PairedRestrictedDifference(std::span<const TraceLength> a, std::span<const TraceLength> b,
                                           std::optional<double> budget = std::nullopt,
                                           const BootstrapOptions& options = {});
+
+// Many pairs of runs at once: one drawing serves all, and a run's curve is made once however many pairs it is
+// in. Each is as if it were alone. `runs` are as long as each other; a pair's numbers are places among them.
+struct PairOfTraces {
+  size_t a = 0, b = 0;
+  std::optional<double> budget = {};
+};
+std::vector<RestrictedMean> PairedRestrictedDifferences(std::span<const std::span<const TraceLength>> runs,
+                                                        std::span<const PairOfTraces> pairs,
+                                                        const BootstrapOptions& options = {});
 
 // How far the mean difference of lengths, B less A over the same items, hangs on what was cut.
 struct TruncationSensitivity {

@@ -120,5 +120,30 @@ TEST(Sensitivity, OfLittle) {
   EXPECT_THROW(SensitivityToTruncation(Traces{}, Traces{{1, false}}, {}), std::invalid_argument);
 }
 
+TEST(PairedRestrictedDifferences, OfManyAreThoseOfEachAlone) {
+  const std::vector<TraceLength> x = {{10, false}, {25, true}, {31, false}, {40, true}, {8, false}},
+                                 y = {{12, false}, {20, false}, {30, true}, {44, true}, {9, false}},
+                                 z = {{1, false}, {2, false}, {3, false}, {70, false}, {5, true}};
+  const std::vector<std::span<const TraceLength>> runs = {x, y, z};
+  const std::vector<PairOfTraces> pairs = {{0, 1, 35}, {1, 2, {}}, {2, 0, 50}, {0, 1, {}}, {1, 1, 20}};
+  const BootstrapOptions options{0.9, 300, 4};
+  const std::vector<RestrictedMean> together = PairedRestrictedDifferences(runs, pairs, options);
+  ASSERT_EQ(together.size(), pairs.size());
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const RestrictedMean alone =
+        PairedRestrictedDifference(runs[pairs[i].a], runs[pairs[i].b], pairs[i].budget, options);
+    EXPECT_EQ(together[i].horizon, alone.horizon) << i;
+    EXPECT_EQ(together[i].mean.value, alone.mean.value) << i;
+    EXPECT_EQ(together[i].mean.interval->low, alone.mean.interval->low) << i;
+    EXPECT_EQ(together[i].mean.interval->high, alone.mean.interval->high) << i;
+  }
+  EXPECT_NE(together[0].mean.value, together[3].mean.value);
+  EXPECT_EQ(together[4].mean.value, 0);
+  EXPECT_TRUE(PairedRestrictedDifferences(runs, {}).empty());
+  const std::vector<std::span<const TraceLength>> uneven = {x, std::span(y).first(2)};
+  EXPECT_THROW(PairedRestrictedDifferences(uneven, std::vector<PairOfTraces>{{0, 1, {}}}),
+               std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace fullband

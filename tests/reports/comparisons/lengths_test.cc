@@ -67,6 +67,25 @@ TEST_F(Lengths, IntervalsAreBootstrapsOverItems) {
   EXPECT_EQ(lengths.right.difference.interval.has_value(), BootstrapRatios(5, {&right, 1})[0].has_value());
 }
 
+TEST(LengthsOfSamples, IntervalsAreOverTheItemsMeans) {
+  const RunResults a = MakeResults("standard", {{{kRight, 10}, {kRight, 13}},
+                                                {{kRight, 20}, {kWrong, 20}},
+                                                {{kWrong, 31}, {kWrong, 30}},
+                                                {{kRight, 5}, {kRight, 6}}});
+  RunResults b = MakeResults("latent", {{{kRight, 12}, {kRight, 14}},
+                                        {{kRight, 25}, {kRight, 22}},
+                                        {{kWrong, 20}, {kRight, 30}},
+                                        {{kRight, 9}, {kRight, 6}}});
+  const LengthDifference all = Compare(a, b).lengths->all;
+  EXPECT_EQ(all.difference.value, (1.5 + 3.5 - 5.5 + 2) / 4);
+  ExpectEqual(all.difference.interval, BootstrapMean(std::vector<double>{1.5, 3.5, -5.5, 2}));
+  // An item more in one run: means, since sums would weigh it twice.
+  b.items[3].samples.push_back(b.items[3].samples[1]);
+  const Estimate uneven = Compare(a, b).lengths->all.difference;
+  EXPECT_EQ(uneven.value, (1.5 + 3.5 - 5.5 + 1.5) / 4);
+  ExpectEqual(uneven.interval, BootstrapMean(std::vector<double>{1.5, 3.5, -5.5, 1.5}));
+}
+
 TEST_F(Lengths, CutTracesAtTheBudget) {
   a.run.identity = R"({"setting":"standard","max_new_tokens":40})";
   b.run.identity = R"({"setting":"latent","max_new_tokens":40})";
