@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,8 +11,7 @@
 #include "cli/report_readers.h"
 #include "evals/store/store.h"
 #include "reports/document/markdown.h"
-#include "reports/formats.h"
-#include "tasks/suite.h"
+#include "reports/formats/formats.h"
 
 namespace fullband {
 
@@ -23,12 +21,8 @@ struct Options {
   std::string store, out;
   std::vector<std::string> formats;
   std::vector<int> pass_k;
+  std::vector<std::filesystem::path> contraction;
 };
-
-bool IsNamed(const std::string& suite) {
-  const std::vector<std::string> names = SuiteNames();
-  return std::find(names.begin(), names.end(), suite) != names.end();
-}
 
 // "md (report.md), csv (…)"
 std::string FormatHelp() {
@@ -42,15 +36,11 @@ ExitCode Report(const Options& options) {
   const std::vector<const ReportFormat*> formats =
       FindFormats(options.formats.empty() ? std::vector<std::string>{"md"} : options.formats);
   const std::unique_ptr<Store> store = OpenStore(options.store, StoreMode::kReadOnly);
-  const ReportOptions how = {options.pass_k, ReportReaders(), IsNamed};
+  const ReportOptions how = {options.pass_k, ReportReaders(), IsSuiteName, options.contraction};
   const std::vector<RunResults> runs = ReadResults(*store, how.read);
-  const Document document = BuildReport(store->path(), runs, how);
-  if (!options.out.empty()) {
-    std::vector<ReportFile> files;
-    for (const ReportFormat* format : formats)
-      for (ReportFile& file : format->render({*store, runs, document})) files.push_back(std::move(file));
-    WriteFiles(files, options.out);
-  }
+  const Document document = BuildReport(*store, runs, how);
+  if (!options.out.empty())
+    for (const ReportFormat* format : formats) format->write({*store, runs, document}, options.out);
   fmt::print("{}", RenderMarkdown(document));
   return ExitCode::kDone;
 }
@@ -80,6 +70,12 @@ void AddReport(CLI::App& app, Action* action) {
       ->allow_extra_args(false)
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("K,...");
+  command
+      ->add_option("--contraction", options->contraction,
+                   "What fullband contraction --json printed of one of the store's models: residual and loss "
+                   "of pass after pass; may be given several times")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
   command->callback([options, action] { *action = [options] { return Report(*options); }; });
 }
 

@@ -1,7 +1,10 @@
 #include "cli/report_readers.h"
 
+#include <algorithm>
+
 #include "evals/sample_thoughts.h"
 #include "evals/votes.h"
+#include "tasks/suite.h"
 
 namespace fullband {
 
@@ -15,6 +18,11 @@ ReadOptions ReportReaders() {
     };
   };
   return options;
+}
+
+bool IsSuiteName(const std::string& suite) {
+  const std::vector<std::string> names = SuiteNames();
+  return std::find(names.begin(), names.end(), suite) != names.end();
 }
 
 }  // namespace fullband

@@ -1,12 +1,15 @@
 #include "cli/sweep_report.h"
 
 #include "cli/report_readers.h"
+#include "reports/document/markdown.h"
+#include "reports/output.h"
 #include "reports/report.h"
 
 namespace fullband {
 
 void WriteSweepReport(const std::filesystem::path& store, const std::filesystem::path& folder) {
-  WriteReport(RenderReport(*OpenStore(store, StoreMode::kReadOnly), {{}, ReportReaders()}), folder);
+  const ReportOptions options = {.read = ReportReaders(), .suite_has_name = IsSuiteName};
+  WriteFiles({{"report.md", RenderReport(*OpenStore(store, StoreMode::kReadOnly), options)}}, folder);
 }
 
 }  // namespace fullband

@@ -1,13 +1,13 @@
 // The formats that a report is written in. A new one is a row of the table in formats.cc.
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "evals/store/store.h"
 #include "reports/document/document.h"
-#include "reports/output.h"
 #include "reports/results.h"
 
 namespace fullband {
@@ -22,7 +22,10 @@ struct ReportSource {
 struct ReportFormat {
   std::string name;   // as --format takes it
   std::string files;  // which it writes, for help
-  std::vector<ReportFile> (*render)(const ReportSource& source);
+  // Writes them below the folder, each whole or not at all, making folders where there are none; returns
+  // their paths. Throws Error.
+  std::vector<std::filesystem::path> (*write)(const ReportSource& source,
+                                              const std::filesystem::path& folder);
 };
 
 const std::vector<ReportFormat>& ReportFormats();

@@ -1,4 +1,4 @@
-#include "reports/formats.h"
+#include "reports/formats/formats.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,26 +42,28 @@ TEST(Formats, WriteFilesOfTheirOwn) {
   AddSyntheticRun(*store, {"standard", {{"0", "correct", 10, "end", "correct"}}});
   AddSyntheticRun(*store, {"latent", {{"0", "incorrect", 12, "end", "correct"}}});
   const std::vector<RunResults> runs = ReadResults(*store);
-  const Document document = BuildReport(store->path(), runs);
+  const Document document = BuildReport(*store, runs);
+  const std::filesystem::path out = folder / "out";
   std::vector<std::string> names, paths;
   for (const ReportFormat& format : ReportFormats()) {
     names.push_back(format.name);
-    const std::vector<ReportFile> files = format.render({*store, runs, document});
-    EXPECT_FALSE(files.empty()) << format.name;
-    for (const ReportFile& file : files) {
-      EXPECT_TRUE(file.path.is_relative()) << file.path;
-      EXPECT_EQ(file.path.string().find(".."), std::string::npos);
-      EXPECT_FALSE(file.content.empty()) << file.path;
-      paths.push_back(file.path.string());
+    const std::vector<std::filesystem::path> written = format.write({*store, runs, document}, out);
+    EXPECT_FALSE(written.empty()) << format.name;
+    for (const std::filesystem::path& path : written) {
+      const std::filesystem::path below = path.lexically_relative(out);
+      EXPECT_NE(*below.begin(), "..") << path;
+      EXPECT_GT(std::filesystem::file_size(path), 0) << path;
+      paths.push_back(below.string());
     }
   }
   for (std::vector<std::string>* list : {&names, &paths}) {
     std::sort(list->begin(), list->end());
     EXPECT_EQ(std::adjacent_find(list->begin(), list->end()), list->end());
   }
-  EXPECT_THAT(paths,
-              testing::IsSupersetOf({"report.md", "csv/gsm8k_accuracy.csv", "csv/gsm8k_pairs_lengths.csv",
-                                     "latex/report.tex", "latex/models.tex"}));
+  EXPECT_THAT(paths, testing::IsSupersetOf({"report.md", "report.html", "csv/gsm8k_accuracy.csv",
+                                            "latex/report.tex", "latex/models.tex",
+                                            "charts/gsm8k_gsm8k_accuracy_accuracy.svg",
+                                            "charts/gsm8k_gsm8k_accuracy_accuracy.pdf"}));
 }
 
 }  // namespace
