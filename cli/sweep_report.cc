@@ -8,7 +8,7 @@
 namespace fullband {
 
 void WriteSweepReport(const std::filesystem::path& store, const std::filesystem::path& folder) {
-  const ReportOptions options = {.read = ReportReaders(), .suite_has_name = IsSuiteName};
+  const ReportOptions options = {{}, ReportReaders(), IsSuiteName};
   WriteFiles({{"report.md", RenderReport(*OpenStore(store, StoreMode::kReadOnly), options)}}, folder);
 }
 

@@ -45,7 +45,8 @@ std::optional<Chart> BudgetChartOf(const SuiteParts& suite) {
     const bool alone = labels[i].label == suite.looks.Shown(setting);
     const std::string group = alone ? labels[i].group : labels[i].group + " " + labels[i].label;
     for (const BudgetFigures& at : curves[i]->points)
-      if (at.share) points.push_back({setting, at.budget, *at.share, at.interval.low, at.interval.high, group});
+      if (at.share)
+        points.push_back({setting, at.budget, *at.share, at.interval.low, at.interval.high, group});
   }
   return BudgetChart(points, suite.looks);
 }

@@ -186,10 +186,13 @@ class ImportTest(unittest.TestCase):
         self.loaded([answer(n) for n in range(5)], setting="latent", model="another")
         report = self.report()
         pairs = report.split("### Settings compared")[1].split("\n## ")[0]
-        for a, b, p in (("standard", "latent@2", "0.25"), ("standard", "other:beam 4", "1.00"),
-                        ("latent@2", "other:beam 4", "0.50")):
-            row = [line for line in pairs.splitlines() if f"| {a} " in line and f"| {b} " in line][0]
-            self.assertIn(p, row)
+        # The first row of each pair has the p-value of Holm for three tests, the second McNemar's before it.
+        for a, b, p, adjusted in (("standard", "latent@2", "0.250", "0.750"),
+                                  ("standard", "other:beam 4", "1.000", "1.000"),
+                                  ("latent@2", "other:beam 4", "0.500", "1.000")):
+            rows = [line for line in pairs.splitlines() if f"| {a} " in line and f"| {b} " in line]
+            self.assertIn(f" {adjusted} |", rows[0])
+            self.assertRegex(rows[1], f" {p} \\| +{adjusted} \\|")
         self.assertIn("other (imported): that the weights are the same rests on the name alone", pairs)
         self.assertNotIn("another", pairs)
         self.assertNotIn("\\*", pairs)

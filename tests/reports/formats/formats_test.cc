@@ -60,10 +60,10 @@ TEST(Formats, WriteFilesOfTheirOwn) {
     std::sort(list->begin(), list->end());
     EXPECT_EQ(std::adjacent_find(list->begin(), list->end()), list->end());
   }
-  EXPECT_THAT(paths, testing::IsSupersetOf({"report.md", "report.html", "csv/gsm8k_accuracy.csv",
-                                            "latex/report.tex", "latex/models.tex",
-                                            "charts/gsm8k_gsm8k_accuracy_accuracy.svg",
-                                            "charts/gsm8k_gsm8k_accuracy_accuracy.pdf"}));
+  EXPECT_THAT(paths,
+              testing::IsSupersetOf({"report.md", "report.html", "csv/gsm8k_accuracy.csv", "latex/report.tex",
+                                     "latex/models.tex", "charts/gsm8k_gsm8k_accuracy_accuracy.svg",
+                                     "charts/gsm8k_gsm8k_accuracy_accuracy.pdf"}));
 }
 
 }  // namespace
