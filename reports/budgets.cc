@@ -47,6 +47,8 @@ double MeanOf(const std::vector<double>& scores) {
 
 BudgetFigures Conclude(const RunResults& results, PointVerdicts verdicts) {
   BudgetFigures point = std::move(verdicts.point);
+  std::vector<ItemSamples> scores;
+  bool several = false;
   for (size_t i = 0; i < results.items.size(); ++i) {
     const Verdicts& item = verdicts.items[i];
     const size_t samples = results.items[i].samples.size();
@@ -57,8 +59,10 @@ BudgetFigures Conclude(const RunResults& results, PointVerdicts verdicts) {
     scored.score = MeanOf(item.scores);
     ++point.items;
     point.correct += *scored.score;
+    scores.push_back({*scored.score});
+    several |= item.scores.size() > 1;
   }
-  point.interval = WilsonInterval(point.correct, point.items);
+  point.interval = IntervalOfScores(scores, several).interval;
   if (point.items > 0) point.share = point.correct / static_cast<double>(point.items);
   if (point.samples > 0)
     point.truncated_share = static_cast<double>(point.truncated) / static_cast<double>(point.samples);

@@ -29,7 +29,7 @@ struct BudgetFigures {
   int64_t items = 0;            // with at least one sample that counts
   double correct = 0;           // sum of the items' scores
   std::optional<double> share;  // correct / items
-  Interval interval;            // Wilson, 95 %
+  Interval interval;            // as Accuracy::interval
   int64_t samples = 0;          // graded at this budget that are no faults of their own
   int64_t truncated = 0;        // of these: a run with this limit would have cut them
   std::optional<double> truncated_share;

@@ -14,16 +14,6 @@ namespace {
 
 bool Counts(Result result) { return result != Result::kFault && result != Result::kUngraded; }
 
-// Of the items' scores, of which some are means over several samples.
-void SetInterval(const std::vector<ItemSamples>& scores, bool several, Accuracy* accuracy) {
-  accuracy->interval = WilsonInterval(accuracy->correct, accuracy->items);
-  if (!several) return;
-  const Estimate estimate = ClusteredMean(scores);
-  if (!estimate.interval || estimate.error.value_or(0) == 0) return;
-  accuracy->interval = {std::max(0.0, estimate.interval->low), std::min(1.0, estimate.interval->high)};
-  accuracy->clustered = true;
-}
-
 Accuracy AccuracyBy(const RunResults& results, const std::string& grader) {
   Accuracy accuracy;
   accuracy.grader = grader;
@@ -52,7 +42,9 @@ Accuracy AccuracyBy(const RunResults& results, const std::string& grader) {
     }
   }
   accuracy.versions.assign(versions.begin(), versions.end());
-  SetInterval(scores, several, &accuracy);
+  const ScoreInterval interval = IntervalOfScores(scores, several);
+  accuracy.interval = interval.interval;
+  accuracy.clustered = interval.clustered;
   if (accuracy.items > 0) accuracy.share = accuracy.correct / static_cast<double>(accuracy.items);
   // Verdicts that were imported tell right from wrong at most.
   if (counted > 0 && !IsImportedGrader(grader))
@@ -142,6 +134,16 @@ std::optional<double> ItemScore(const ItemResult& item, const std::string& grade
     if (Counts(result)) scores.push_back(result == Result::kCorrect ? 1 : 0);
   }
   return Mean(scores);
+}
+
+ScoreInterval IntervalOfScores(const std::vector<ItemSamples>& scores, bool several) {
+  double correct = 0;
+  for (const ItemSamples& item : scores) correct += item.front();
+  const Interval wilson = WilsonInterval(correct, static_cast<int64_t>(scores.size()));
+  if (!several) return {wilson};
+  const Estimate estimate = ClusteredMean(scores);
+  if (!estimate.interval || estimate.error.value_or(0) == 0) return {wilson};
+  return {{std::max(0.0, estimate.interval->low), std::min(1.0, estimate.interval->high)}, true};
 }
 
 RunFigures Figures(const RunResults& results) {

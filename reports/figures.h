@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reports/results.h"
+#include "reports/statistics/clusters.h"
 #include "reports/statistics/estimate.h"
 
 namespace fullband {
@@ -62,6 +63,14 @@ struct RunFigures {
   ThoughtFigures thoughts;
   Perplexity perplexity;
 };
+
+// The interval of accuracy, as at Accuracy::interval, of items' scores: one number each, the mean over the
+// item's samples. `several`: some item has several samples that count.
+struct ScoreInterval {
+  Interval interval;
+  bool clustered = false;
+};
+ScoreInterval IntervalOfScores(const std::vector<ItemSamples>& scores, bool several);
 
 RunFigures Figures(const RunResults& results);
 

@@ -67,7 +67,8 @@ SELECT run_id, run, model, setting, suite, item, position, item_id, AVG(correct)
 FROM sample_results
 GROUP BY run_id, item_id;
 
--- One row a run and grader: the accuracy over items and its Wilson interval of 95 %, as in reports' accuracy table.
+-- One row a run and grader: the accuracy over items and its Wilson interval of 95 %, as in reports' accuracy table;
+-- no interval where items have several samples, since reports then give Student's.
 -- Samples that are faults are left out. Square roots are Newton's, as not every SQLite has sqrt().
 CREATE VIEW grader_accuracy AS
 WITH RECURSIVE scores AS (
@@ -79,6 +80,7 @@ WITH RECURSIVE scores AS (
 ), counts AS MATERIALIZED (
   SELECT run_id, grader, COUNT(score) AS items, TOTAL(score) AS correct, AVG(score) AS accuracy,
     CASE WHEN grader NOT LIKE 'imported%' THEN TOTAL(answered) / NULLIF(SUM(counted), 0) END AS answer_found,
+    MAX(counted) AS most,
     SUM(timeouts) AS timeouts, MIN(oldest) AS oldest_version, MAX(newest) AS newest_version
   FROM scores GROUP BY run_id, grader
 ), roots (run_id, grader, square, root, step) AS (
@@ -88,9 +90,9 @@ WITH RECURSIVE scores AS (
 )
 SELECT c.run_id, d.run, d.model, d.setting, d.suite, c.grader, c.grader = d.grader AS headline, c.items, c.correct,
   c.accuracy,
-  CASE WHEN c.correct = 0 THEN 0.0 ELSE (c.accuracy + 3.8414588206941285 / (2 * c.items)
+  CASE WHEN c.most > 1 THEN NULL WHEN c.correct = 0 THEN 0.0 ELSE (c.accuracy + 3.8414588206941285 / (2 * c.items)
     - 1.9599639845400545 * r.root) / (1 + 3.8414588206941285 / c.items) END AS accuracy_low,
-  CASE WHEN c.correct = c.items THEN 1.0 ELSE (c.accuracy + 3.8414588206941285 / (2 * c.items)
+  CASE WHEN c.most > 1 THEN NULL WHEN c.correct = c.items THEN 1.0 ELSE (c.accuracy + 3.8414588206941285 / (2 * c.items)
     + 1.9599639845400545 * r.root) / (1 + 3.8414588206941285 / c.items) END AS accuracy_high,
   CASE WHEN d.ask = 'generate' THEN c.answer_found END AS answer_found, c.timeouts, c.oldest_version, c.newest_version
 FROM counts c JOIN run_details d ON d.run_id = c.run_id JOIN roots r ON r.run_id = c.run_id AND r.grader = c.grader
@@ -200,15 +202,15 @@ JOIN budget_grades b ON b.sample_id = s.id AND b.grader = r.headline
 WHERE b.grader_version = (SELECT MAX(n.grader_version) FROM budget_grades n
                           WHERE n.sample_id = b.sample_id AND n.grader = b.grader AND n.budget = b.budget);
 
--- One row a run and budget: accuracy, had every trace been cut there, with its Wilson interval of 95 %.
+-- One row a run and budget: accuracy, had every trace been cut there, with the interval that run_accuracy has.
 CREATE VIEW budget_accuracy AS
 WITH RECURSIVE scores AS (
   SELECT run_id, run, model, setting, suite, budget, AVG(correct) AS score, TOTAL(truncated) AS truncated,
-    COUNT(truncated) AS known
+    COUNT(truncated) AS known, COUNT(correct) AS counted
   FROM budget_results GROUP BY run_id, item_id, budget
 ), counts AS MATERIALIZED (
   SELECT run_id, run, model, setting, suite, budget, COUNT(score) AS items, TOTAL(score) AS correct,
-    AVG(score) AS accuracy, TOTAL(truncated) / NULLIF(SUM(known), 0) AS truncated
+    AVG(score) AS accuracy, TOTAL(truncated) / NULLIF(SUM(known), 0) AS truncated, MAX(counted) AS most
   FROM scores GROUP BY run_id, budget
 ), roots (run_id, budget, square, root, step) AS (
   SELECT run_id, budget, accuracy * (1 - accuracy) / items + 3.8414588206941285 / (4.0 * items * items), 1.0, 0
@@ -216,9 +218,9 @@ WITH RECURSIVE scores AS (
   UNION ALL SELECT run_id, budget, square, (root + square / root) / 2, step + 1 FROM roots WHERE step < 50
 )
 SELECT c.run_id, c.run, c.model, c.setting, c.suite, c.budget, c.items, c.correct, c.accuracy,
-  CASE WHEN c.correct = 0 THEN 0.0 ELSE (c.accuracy + 3.8414588206941285 / (2 * c.items)
+  CASE WHEN c.most > 1 THEN NULL WHEN c.correct = 0 THEN 0.0 ELSE (c.accuracy + 3.8414588206941285 / (2 * c.items)
     - 1.9599639845400545 * r.root) / (1 + 3.8414588206941285 / c.items) END AS accuracy_low,
-  CASE WHEN c.correct = c.items THEN 1.0 ELSE (c.accuracy + 3.8414588206941285 / (2 * c.items)
+  CASE WHEN c.most > 1 THEN NULL WHEN c.correct = c.items THEN 1.0 ELSE (c.accuracy + 3.8414588206941285 / (2 * c.items)
     + 1.9599639845400545 * r.root) / (1 + 3.8414588206941285 / c.items) END AS accuracy_high,
   c.truncated
 FROM counts c JOIN roots r ON r.run_id = c.run_id AND r.budget = c.budget

@@ -120,8 +120,8 @@ std::optional<Section> BudgetSection(const SuiteRows& suite, std::span<const Bud
   Section section = SectionOf(suite, "Accuracy against token budget", "budgets");
   section.blocks = {
       Paragraph{
-          "Had every trace been cut at so many generated tokens: accuracy by the headline grader, with "
-          "Wilson's 95 % interval; then the share of traces that would have been truncated. With greedy "
+          "Had every trace been cut at so many generated tokens: accuracy by the headline grader, with its "
+          "95 % interval; then the share of traces that would have been truncated. With greedy "
           "decoding these are the figures of runs with these limits."},
       CurveTable(
           ours, budgets, "accuracy",

@@ -185,7 +185,7 @@ class ImportTest(unittest.TestCase):
             self.loaded([answer(n, n < rights) for n in range(5)], setting=setting)
         self.loaded([answer(n) for n in range(5)], setting="latent", model="another")
         report = self.report()
-        pairs = report.split("### Settings compared")[1].split("\n## ")[0]
+        pairs = report.split("### Settings compared")[1].split("\n## ")[0].split("\n### ")[0]
         # The first row of each pair has the p-value of Holm for three tests, the second McNemar's before it.
         for a, b, p, adjusted in (("standard", "latent@2", "0.250", "0.750"),
                                   ("standard", "other:beam 4", "1.000", "1.000"),
