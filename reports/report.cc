@@ -130,8 +130,9 @@ Document BuildReport(Store& store, std::span<const RunResults> runs, const Repor
     std::move(comparisons.begin(), comparisons.end(), std::back_inserter(all));
     begin = end;
   }
+  // What holds over all suites comes before the suites.
   if (const std::vector<AcrossSuites> across = CompareAcrossSuites(all); !across.empty())
-    document.sections.push_back(AcrossSuitesSection(across));
+    document.sections.insert(document.sections.begin(), AcrossSuitesSection(across));
   if (std::optional<Section> passes = PassesSection(measured))
     document.sections.push_back(std::move(*passes));
   document.sections.push_back(ProvenanceSection(runs, options.suite_has_name));

@@ -99,25 +99,27 @@ struct NamedCharts {
   std::vector<Chart> charts;
   std::vector<std::string> names;
 
-  void Add(const std::vector<Block>& blocks, const std::string& prefix) {
+  // `section` is empty for charts of the head.
+  void Add(const std::vector<Block>& blocks, const std::string& section) {
     for (const Block& block : blocks) {
       const Chart* chart = std::get_if<Chart>(&block);
       if (chart == nullptr) continue;
       charts.push_back(*chart);
-      names.push_back(prefix + ChartName(chart->name));
+      const std::string own = ChartName(chart->name);
+      const bool named = section.empty() || section == own || section.ends_with("_" + own);
+      names.push_back(named ? (section.empty() ? own : section) : section + "_" + own);
     }
   }
-  void Add(const Section& section, const std::string& prefix) {
-    const std::string own = prefix + ChartName(section.name) + "_";
-    Add(section.blocks, own);
-    for (const Section& inner : section.sections) Add(inner, own);
+  void Add(const Section& section) {
+    Add(section.blocks, ChartName(section.name));
+    for (const Section& inner : section.sections) Add(inner);
   }
 };
 
 NamedCharts ChartsOf(const Document& document) {
   NamedCharts all;
   all.Add(document.head, "");
-  for (const Section& section : document.sections) all.Add(section, "");
+  for (const Section& section : document.sections) all.Add(section);
   std::set<std::string> taken;
   for (std::string& name : all.names) name = TakeName(name, &taken);
   return all;

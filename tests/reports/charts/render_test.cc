@@ -98,7 +98,7 @@ TEST_F(Render, ThemesDifferInColoursOnly) {
 }
 
 TEST_F(Render, WritesFiles) {
-  const Section inner = {"Inner", "pairs", {charts_[1], charts_[1]}};
+  const Section inner = {"Inner", "gsm8k_pairs", {charts_[1], charts_[1]}};
   const Section suite = {"Suite", "gsm8k", {Paragraph{"no chart"}, charts_[0]}, {inner}};
   const Document document = {"Report", {}, {suite}};
   const std::vector<fs::path> files =

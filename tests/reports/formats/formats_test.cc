@@ -62,8 +62,8 @@ TEST(Formats, WriteFilesOfTheirOwn) {
   }
   EXPECT_THAT(paths,
               testing::IsSupersetOf({"report.md", "report.html", "csv/gsm8k_accuracy.csv", "latex/report.tex",
-                                     "latex/models.tex", "charts/gsm8k_gsm8k_accuracy_accuracy.svg",
-                                     "charts/gsm8k_gsm8k_accuracy_accuracy.pdf"}));
+                                     "latex/models.tex", "charts/gsm8k_accuracy.svg",
+                                     "charts/gsm8k_accuracy.pdf"}));
 }
 
 }  // namespace
