@@ -36,7 +36,7 @@ SampleResult ReadSample(const SampleRecord& record) {
   return sample;
 }
 
-void AddCost(const SampleRecord& record, Cost* cost) {
+void AddCost(const SampleRecord& record, SummedCost* cost) {
   cost->generated_tokens += record.generated_tokens;
   cost->prefill_forwards += record.prefill_forwards;
   cost->saved_forwards += record.saved_forwards;

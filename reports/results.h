@@ -60,7 +60,7 @@ struct ItemResult {
 };
 
 // Summed over a run's samples and sessions.
-struct Cost {
+struct SummedCost {
   int64_t generated_tokens = 0;
   int64_t prefill_forwards = 0, saved_forwards = 0, decode_forwards = 0;
   double decode_seconds = 0;  // of each sequence, so that those decoded together count several times
@@ -76,7 +76,7 @@ struct RunResults {
   int samples_per_item = 0;  // the most that an item has
   bool compares_answers = false;  // whether samples have numbers of their answers
   int64_t shots_dropped = 0;      // items that lost shots to fit the context
-  Cost cost;
+  SummedCost cost;
   std::vector<std::string> machines;         // "host: machine", each once, in order of appearance
   std::optional<ImportedRun> imported = {};  // where another engine made it; its model's name then says so
 

@@ -95,7 +95,7 @@ std::optional<Chart> ThroughputChart(std::span<const RunResults> runs, const Cha
   std::vector<std::string> present;
   json rows = json::array();
   for (size_t i = 0; i < runs.size(); ++i) {
-    const Cost& cost = runs[i].cost;
+    const SummedCost& cost = runs[i].cost;
     const bool known = runs[i].run.ask == "generate" && cost.generated_tokens > 0 && cost.wall_seconds > 0;
     if (!known) continue;
     const double rate = static_cast<double>(cost.generated_tokens) / cost.wall_seconds;

@@ -11,7 +11,7 @@ std::optional<double> PerSecond(int64_t count, double seconds) {
 }
 
 std::vector<Cell> CostCells(const RunResults& results) {
-  const Cost& cost = results.cost;
+  const SummedCost& cost = results.cost;
   const bool generates = results.run.ask == "generate";
   // Of imported runs no more is known than tokens and seconds, if that.
   const auto known = [ours = !results.imported](Cell cell) { return ours ? cell : Cell(kNoValue); };
@@ -39,7 +39,7 @@ std::optional<Section> CostSection(const SuiteRows& suite) {
               {},
               CaptionOf(suite, "cost; seconds are wall time.")};
   for (const RunResults& results : suite.runs) {
-    const Cost& cost = results.cost;
+    const SummedCost& cost = results.cost;
     if (results.imported && cost.generated_tokens == 0 && cost.wall_seconds == 0) continue;
     table.rows.push_back(CostCells(results));
   }
