@@ -51,10 +51,9 @@ Tensor AsTensor(const Floats& floats, int64_t rows) {
 // The weight of output `j` and input `k`, read as coded_panel.h says.
 uint16_t Decoded(const std::vector<uint8_t>& coded, const PanelCode& code, int64_t k, int64_t j) {
   const uint8_t* group = coded.data() + k / 4 * 192;
-  const int64_t pair = k % 4 / 2, second = k % 2, lane = j % 16, upper_half = j / 16;
-  const uint8_t lower = group[pair * 64 + lane / 4 * 16 + second * 8 + lane % 4 * 2 + upper_half];
-  const uint8_t codes = group[128 + pair * 32 + lane / 4 * 8 + second * 4 + lane % 4];
-  return static_cast<uint16_t>(code.upper[codes >> (4 * upper_half) & 15] << 8 | lower);
+  const int64_t pair = k % 4 / 2, at = j % 16 / 4 * 16 + k % 2 * 8 + j % 4 * 2 + j / 16;
+  const int number = group[128 + at] >> (pair == 0 ? 0 : 4) & 15;
+  return static_cast<uint16_t>(code.upper[number] << 8 | group[pair * 64 + at]);
 }
 
 struct EncodedPanel {
