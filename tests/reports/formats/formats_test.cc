@@ -60,10 +60,9 @@ TEST(Formats, WriteFilesOfTheirOwn) {
     std::sort(list->begin(), list->end());
     EXPECT_EQ(std::adjacent_find(list->begin(), list->end()), list->end());
   }
-  EXPECT_THAT(paths,
-              testing::IsSupersetOf({"report.md", "report.html", "csv/gsm8k_accuracy.csv", "latex/report.tex",
-                                     "latex/models.tex", "charts/gsm8k_accuracy.svg",
-                                     "charts/gsm8k_accuracy.pdf"}));
+  EXPECT_THAT(paths, testing::IsSupersetOf({"report.md", "report.html", "csv/gsm8k_accuracy.csv",
+                                            "latex/report.tex", "latex/models.tex",
+                                            "charts/gsm8k_accuracy.svg", "charts/gsm8k_accuracy.pdf"}));
 }
 
 }  // namespace
