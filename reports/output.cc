@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <fstream>
+#include <functional>
 #include <system_error>
 
 #include "common/error.h"
@@ -16,13 +17,25 @@ Error WriteError(const std::filesystem::path& path, const std::string& why) {
   return Error(path.string(), "cannot be written (" + why + ")", "choose another --out");
 }
 
+void MakeFolder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw WriteError(folder, error.message());
+}
+
 // A file that is not yet under its name; what was not kept is removed.
 class Part {
  public:
-  Part(const std::filesystem::path& path, const std::string& content)
+  Part(const std::filesystem::path& path, const std::function<void(std::ostream&)>& fill)
       : path_(path), part_(path.parent_path() / fmt::format(".{}.{}", path.filename().string(), getpid())) {
+    MakeFolder(path.parent_path());
     std::ofstream file(part_, std::ios::binary);
-    file << content;
+    try {
+      if (file) fill(file);
+    } catch (...) {
+      Remove();
+      throw;
+    }
     file.close();
     if (!file) {
       const std::string why = std::error_code(errno, std::generic_category()).message();
@@ -58,15 +71,15 @@ class Part {
 
 }  // namespace
 
+void WriteWhole(const std::filesystem::path& path, const std::function<void(std::ostream&)>& fill) {
+  Part(path, fill).Keep();
+}
+
 std::vector<std::filesystem::path> WriteFiles(const std::vector<ReportFile>& files,
                                               const std::filesystem::path& folder) {
   std::vector<Part> parts;
   for (const ReportFile& file : files) {
-    const std::filesystem::path path = folder / file.path;
-    std::error_code error;
-    std::filesystem::create_directories(path.parent_path(), error);
-    if (error) throw WriteError(path.parent_path(), error.message());
-    parts.emplace_back(path, file.content);
+    parts.emplace_back(folder / file.path, [&](std::ostream& out) { out << file.content; });
   }
   std::vector<std::filesystem::path> paths;
   for (Part& part : parts) {

@@ -6,7 +6,6 @@
 #include <iterator>
 
 #include "common/error.h"
-#include "reports/breakdown.h"
 #include "reports/budgets.h"
 #include "reports/charts/charts.h"
 #include "reports/comparisons/families.h"
@@ -78,7 +77,7 @@ Section SuiteSection(const SuiteParts& suite) {
   std::vector<Section> breakdowns = BreakdownSections(rows);
   for (size_t i = 0; i < breakdowns.size(); ++i) {
     std::optional<Section> part = std::move(breakdowns[i]);
-    if (i + 1 == breakdowns.size()) AddCharts(DifficultyCharts(BreakDown(rows.runs), suite.looks), &part);
+    if (i + 1 == breakdowns.size()) AddCharts(DifficultyCharts(rows.breakdowns, suite.looks), &part);
     add(std::move(part));
   }
   std::optional<Section> lengths = LengthSection(rows);

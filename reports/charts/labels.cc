@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "reports/columns.h"
+#include "reports/sections/suite_rows.h"
 
 namespace fullband {
 namespace {
@@ -49,15 +50,6 @@ std::string Elided(const std::vector<std::string_view>& characters, int columns)
     last.insert(0, *at);
   }
   return first + "…" + last;
-}
-
-// How a run was asked, beyond its suite.
-std::string AskedAs(const RunResults& results) {
-  const RunRecord& run = results.run;
-  std::string text = fmt::format("{}, {} shot{}", run.format, run.shots, run.shots == 1 ? "" : "s");
-  if (run.temperature > 0) text += fmt::format(", T {:g}", run.temperature);
-  if (results.samples_per_item > 1) text += fmt::format(", {} samples", results.samples_per_item);
-  return text;
 }
 
 }  // namespace

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <future>
 #include <thread>
 
@@ -13,6 +11,8 @@
 #include "common/paths.h"
 #include "common/worker.h"
 #include "reports/charts/labels.h"
+#include "reports/document/tables.h"
+#include "reports/output.h"
 
 namespace fullband {
 namespace {
@@ -74,26 +74,6 @@ std::string Decoded(const std::string& base64) {
   return bytes;
 }
 
-Error WriteError(const fs::path& path, const std::string& why) {
-  return Error(path.string(), "cannot be written (" + why + ")", "choose another --out");
-}
-
-void WriteWhole(const fs::path& path, const std::string& bytes) {
-  const fs::path part = path.parent_path() / fmt::format(".{}.{}", path.filename().string(), getpid());
-  std::error_code error, ignored;
-  {
-    std::ofstream file(part, std::ios::binary);
-    file << bytes;
-    file.close();
-    if (!file) error = std::error_code(errno, std::generic_category());
-  }
-  if (!error) fs::rename(part, path, error);
-  if (!error) return;
-  const std::string why = error.message();
-  fs::remove(part, ignored);
-  throw WriteError(path, why);
-}
-
 // The charts of blocks and sections, under the names of their files.
 struct NamedCharts {
   std::vector<Chart> charts;
@@ -106,8 +86,7 @@ struct NamedCharts {
       if (chart == nullptr) continue;
       charts.push_back(*chart);
       const std::string own = ChartName(chart->name);
-      const bool named = section.empty() || section == own || section.ends_with("_" + own);
-      names.push_back(named ? (section.empty() ? own : section) : section + "_" + own);
+      names.push_back(section.empty() ? own : NameWithin(section, own));
     }
   }
   void Add(const Section& section) {
@@ -147,12 +126,9 @@ std::vector<fs::path> WriteChartFiles(const Document& document, ChartFormats for
   const NamedCharts all = ChartsOf(document);
   const json themes = formats.svg ? json{"light", "dark"} : json::array();
   const std::vector<json> drawn = Draw(all.charts, themes, formats.pdf);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw WriteError(folder, error.message());
   const auto write = [&](const std::string& name, const std::string& bytes) {
     files.push_back(folder / name);
-    WriteWhole(files.back(), bytes);
+    WriteWhole(files.back(), [&](std::ostream& out) { out << bytes; });
   };
   for (size_t i = 0; i < drawn.size(); ++i) {
     if (formats.svg) {

@@ -34,10 +34,10 @@ struct ChartFormats {
   bool pdf = false;  // NAME.pdf, light
 };
 
-// All charts of the document as files in the folder, which is made. NAME is that of the chart's section and,
-// unless it ends with it, the chart's own, as for tables (NamedTable); two never are the same. Each file is
-// there whole or not at all. Returns the files' paths. Throws Error as RenderCharts does, or where a file
-// cannot be written.
+// All charts of the document as files in the folder, which is made for them. NAME is that of the chart's
+// section and, unless it ends with it, the chart's own, as for tables (NamedTable); two never are the same.
+// Each file is there whole or not at all. Returns the files' paths. Throws Error as RenderCharts does, or
+// where a file cannot be written.
 std::vector<std::filesystem::path> WriteChartFiles(const Document& document, ChartFormats formats,
                                                    const std::filesystem::path& folder);
 

@@ -32,8 +32,7 @@ class Namer {
   static std::string NameOf(const Section* section, const Table& table) {
     const std::string own = SafeName(table.name);
     if (!section) return own;
-    const std::string whole = SafeName(section->name);
-    return whole == own || whole.ends_with("_" + own) ? whole : whole + "_" + own;
+    return NameWithin(SafeName(section->name), own);
   }
 
   // File systems that know no case must not mix them up either.
@@ -66,6 +65,10 @@ std::string SafeName(std::string_view text) {
   }
   while (name.ends_with('_')) name.pop_back();
   return name.empty() ? "unnamed" : name;
+}
+
+std::string NameWithin(const std::string& section, const std::string& own) {
+  return section == own || section.ends_with("_" + own) ? section : section + "_" + own;
 }
 
 std::vector<NamedTable> TablesOf(const Document& document) {

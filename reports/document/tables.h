@@ -13,6 +13,10 @@ namespace fullband {
 // never begins with '.'.
 std::string SafeName(std::string_view text);
 
+// What `own` in this section is called: "gsm8k_lengths" with "_" and "mean", but "gsm8k_accuracy" alone with
+// "accuracy", which it ends with.
+std::string NameWithin(const std::string& section, const std::string& own);
+
 struct NamedTable {
   std::string name;  // "gsm8k_accuracy": of the section and, unless that ends with it, the table; each once
   const Section* section = nullptr;  // nothing for tables of the head

@@ -1,18 +1,15 @@
 #include "reports/html/html.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <fstream>
 #include <ostream>
 #include <set>
-#include <system_error>
 
-#include "common/error.h"
 #include "reports/html/assets.h"
 #include "reports/html/encode.h"
 #include "reports/html/items.h"
+#include "reports/output.h"
 
 namespace fullband {
 namespace {
@@ -245,21 +242,7 @@ void WriteHtml(const Document& document, const ImagesByChart& charts, const Html
 std::filesystem::path WriteHtmlFile(const Document& document, const ImagesByChart& charts,
                                     const HtmlItems* items, const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / "report.html";
-  const std::filesystem::path part = folder / fmt::format(".report.html.{}", getpid());
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw Error(folder.string(), "cannot be made: " + error.message(), "choose another --out");
-  try {
-    std::ofstream file(part, std::ios::binary);
-    if (file) WriteHtml(document, charts, items, file);
-    file.close();
-    if (!file) throw Error(path.string(), "cannot be written", "is there space, and may you write there?");
-    std::filesystem::rename(part, path, error);
-    if (error) throw Error(path.string(), "cannot be written: " + error.message(), "choose another --out");
-  } catch (...) {
-    std::filesystem::remove(part, error);
-    throw;
-  }
+  WriteWhole(path, [&](std::ostream& out) { WriteHtml(document, charts, items, out); });
   return path;
 }
 

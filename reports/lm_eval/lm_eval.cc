@@ -1,54 +1,23 @@
 #include "reports/lm_eval/lm_eval.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <ctime>
-#include <fstream>
-#include <functional>
 #include <map>
+#include <ostream>
 #include <set>
-#include <system_error>
 #include <utility>
 
-#include "common/error.h"
 #include "reports/lm_eval/results_file.h"
 #include "reports/lm_eval/samples_file.h"
+#include "reports/output.h"
 
 namespace fullband {
 namespace {
 
 namespace fs = std::filesystem;
 using lm_eval::Bundle;
-
-Error WriteError(const fs::path& path, const std::string& why) {
-  return Error(path.string(), "cannot be written (" + why + ")", "choose another folder");
-}
-
-// Puts what `fill` writes into `path`, whole or not at all.
-void WriteWhole(const fs::path& path, const std::function<void(std::ostream&)>& fill) {
-  const fs::path part = path.parent_path() / fmt::format(".{}.{}", path.filename().string(), getpid());
-  std::error_code error;
-  std::string why;
-  try {
-    std::ofstream file(part, std::ios::binary);
-    fill(file);
-    file.close();
-    if (!file) why = std::generic_category().message(errno);
-  } catch (...) {
-    fs::remove(part, error);
-    throw;
-  }
-  if (why.empty()) {
-    fs::rename(part, path, error);
-    if (!error) return;
-    why = error.message();
-  }
-  fs::remove(part, error);
-  throw WriteError(path, why);
-}
 
 // Of "2026-01-31T23:59:59.123Z"; 0 where it is no time.
 double SecondsSince1970(const std::string& created) {
@@ -134,9 +103,6 @@ void WriteBundle(const Bundle& bundle, Store& store, const fs::path& folder, std
 std::vector<fs::path> WriteLmEval(std::span<const RunResults> results, Store& store, const fs::path& folder) {
   std::vector<fs::path> written;
   for (const auto& [name, bundles] : BundlesOf(results)) {
-    std::error_code error;
-    fs::create_directories(folder / name, error);
-    if (error) throw WriteError(folder / name, error.message());
     for (const Bundle& bundle : bundles) WriteBundle(bundle, store, folder / name, &written);
   }
   return written;

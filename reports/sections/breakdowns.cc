@@ -48,8 +48,7 @@ Section SectionOfTable(const SuiteRows& suite, const Breakdown& breakdown) {
 
 std::vector<Section> BreakdownSections(const SuiteRows& suite) {
   std::vector<Section> sections;
-  for (const Breakdown& breakdown : BreakDown(suite.runs))
-    sections.push_back(SectionOfTable(suite, breakdown));
+  for (const Breakdown& breakdown : suite.breakdowns) sections.push_back(SectionOfTable(suite, breakdown));
   if (sections.empty()) return {};
   Notes notes;
   for (const RunResults& results : suite.runs) {

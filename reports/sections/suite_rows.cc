@@ -11,7 +11,7 @@
 namespace fullband {
 
 SuiteRows RowsOfSuite(std::span<const RunResults> runs, const std::vector<int>& pass_k) {
-  SuiteRows suite{runs.front().run.suite, runs, {}, pass_k};
+  SuiteRows suite{runs.front().run.suite, runs, {}, BreakDown(runs), pass_k};
   for (const RunResults& results : runs) suite.rows.push_back({&results, Figures(results)});
   return suite;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "reports/breakdown.h"
 #include "reports/document/document.h"
 #include "reports/figures.h"
 #include "reports/results.h"
@@ -21,7 +22,8 @@ struct SuiteRows {
   std::string suite;
   std::span<const RunResults> runs;
   std::vector<RunRow> rows;  // one a run
-  std::vector<int> pass_k;   // the k of pass@k and maj@k; none: those of UsualKs
+  std::vector<Breakdown> breakdowns;
+  std::vector<int> pass_k;  // the k of pass@k and maj@k; none: those of UsualKs
 };
 SuiteRows RowsOfSuite(std::span<const RunResults> runs, const std::vector<int>& pass_k);
 
